@@ -150,7 +150,7 @@ export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Or
       "exports no resource(…), controller(…), watcher(…) or app(…)",
     );
     expect((await runMain(["rbac", file("kind.ts", KIND)])).err).toContain(
-      "exports no controller(…), watcher(…) or app(…): export what it declares; functions are not called",
+      "exports no controller(…), watcher(…) or app(…): export what it declares. The command calls no functions",
     );
     expect((await runMain(["rbac", "rancher-projects", "--install"])).err).toContain("--image");
   });

@@ -119,7 +119,7 @@ describe("setpoint apply", () => {
     ["- 1\n", /bad\.yaml: expected an object .* found a list/],
     ["apiVersion: v1\nkind: Namespace\nmetadata: {}\n", /metadata\.name is missing \(Namespace\)/],
     ["apiVersion: v1\nkind: Namespace\nkind: Namespace\n", /Map keys must be unique/],
-    ["# nothing\n", /there are no objects/],
+    ["# nothing\n", /no objects found/],
   ])("names file and document of what is no object: %j", async (text, expected) => {
     const { code, err } = await cli.run(["apply", "-f", cli.file("bad.yaml", text)]);
     expect(code).toBe(2);
@@ -260,7 +260,7 @@ describe("setpoint get, describe, events, watch, delete", () => {
       out: "namespace/gone deleted",
       err: "",
     });
-    expect(await cli.run(["delete", "ns", "gone"])).toMatchObject({ code: 1, err: "namespace/gone is not there" });
+    expect(await cli.run(["delete", "ns", "gone"])).toMatchObject({ code: 1, err: "namespace/gone not found" });
     expect((await cli.run(["delete", "ns", "gone", "--ignore-not-found"])).code).toBe(0);
     const held = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "held", finalizers: ["example.com/hold"] } };
     const file = cli.file("held.json", JSON.stringify(held));

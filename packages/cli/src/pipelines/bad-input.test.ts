@@ -76,13 +76,13 @@ describe("bad input is named by file, line and column, and harms only itself", (
     expect(await project.say("run")).toMatchObject({ code: 1, err: expect.stringContaining("no such folder") });
   });
 
-  it("a database that does not open is set aside, named, and built anew", async () => {
+  it("a database that does not open is moved aside, named, and rebuilt", async () => {
     using project = ProjectFolder.with({ "models/a.sql": "-- @materialize: true\nSELECT 1 AS n" });
     await project.run();
     writeFileSync(join(project.path, ".setpoint", "main.duckdb"), "no database at all".repeat(1000));
     const { code, executed, err } = await project.run();
     expect({ code, executed }).toEqual({ code: 0, executed: ["a"] });
-    expect(err).toContain("set aside");
+    expect(err).toContain("moved it to");
     expect(await project.rows("FROM a")).toEqual([{ n: 1 }]);
   });
 

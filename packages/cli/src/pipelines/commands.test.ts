@@ -155,7 +155,7 @@ describe("setpoint pipelines", () => {
   it("answers questions, and says what is wrong with one", async () => {
     using project = ProjectFolder.with({ "models/a.sql": table("SELECT 1 AS n, 'x' AS s") });
     const never = await project.say("query", ["--sql", "FROM a"]);
-    expect(never).toMatchObject({ code: 1, err: expect.stringContaining("nothing was built yet") });
+    expect(never).toMatchObject({ code: 1, err: expect.stringContaining("no tables yet") });
     const { out } = await project.say("run", ["--query", "FROM a", "-o", "json"]);
     expect(JSON.parse(out)).toEqual([{ n: 1, s: "x" }]);
     const asked = ["--resolver", "sql", "--properties", '{"sql": "FROM a"}', "-o", "json"];
@@ -174,7 +174,7 @@ describe("setpoint pipelines", () => {
     expect(rows).toEqual([{ who: "ada", n: 2, d: 1.5, long: "12345678901234567.5" }]);
     const refused = async (...args: readonly string[]) => (await project.say("query", args)).err;
     expect(await refused("--sql", "SELECT {{ .user.name }}")).toContain("properties.sql:1:11: .user.name has no value");
-    expect(await refused("--resolver", "metrics_sql", "--properties", "{}")).toContain("metrics_sql is not there yet");
+    expect(await refused("--resolver", "metrics_sql", "--properties", "{}")).toContain("metrics_sql is not supported yet");
     expect(await refused("--resolver", "other", "--properties", "{}")).toContain("there is no resolver other");
     expect(await refused("--properties", "{")).toContain("--properties: ");
     expect(await refused("--properties", "{}")).toContain("properties.sql must be a statement");
@@ -193,7 +193,7 @@ describe("setpoint pipelines", () => {
     });
     expect(await runMain(["pipelines", "init", folder])).toMatchObject({
       code: 1,
-      err: expect.stringContaining("is already there"),
+      err: expect.stringContaining("exists already"),
     });
   });
 });

@@ -102,8 +102,8 @@ describe("setpoint why", () => {
     const stale = await cli.run(["why", "ns", "a", "--data-dir", join(cli.folder, "stale")]);
     expect(stale).toMatchObject({ code: 1, err: expect.stringMatching(/names process 99, which does not answer/) });
     const inCluster = await cli.run(["why", "ns", "a", "--kubeconfig", join(cli.folder, "kubeconfig")]);
-    expect(inCluster).toMatchObject({ code: 1, err: expect.stringContaining("no process of Setpoint was found") });
-    expect(await runMain(["why", "ns"])).toMatchObject({ code: 2, err: expect.stringContaining("which one?") });
+    expect(inCluster).toMatchObject({ code: 1, err: expect.stringContaining("found no process of Setpoint") });
+    expect(await runMain(["why", "ns"])).toMatchObject({ code: 2, err: expect.stringContaining("name the object") });
   });
 });
 

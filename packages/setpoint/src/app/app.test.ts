@@ -135,12 +135,12 @@ describe("app", () => {
     [
       "a converter of a kind that it installs itself",
       { convert: [{ group: Order.group, kind: "Order", convert: (order: object) => order }] },
-      "the converter of shop.example.com/Order is of a kind of its own: withVersion",
+      "the converter of shop.example.com/Order is of a kind declared here: convert it with withVersion",
     ],
     [
       "a cluster-wide route that is taken for one of a namespace",
       { routes: [versionRoute("shop.example.com/v1", "Cluster", { path: "namespaces/x/y", handle: nothing })] },
-      "nobody could call it",
+      "no request reaches it",
     ],
     [
       "a method in small letters",
@@ -150,7 +150,7 @@ describe("app", () => {
     [
       "a route without a handler",
       { routes: [kindRoute(Order, { path: "x" } as never)] },
-      "handle is undefined, no function",
+      "handle is undefined, not a function",
     ],
   ])("refuses %s, and says so", (_, options, message) => {
     const declare = () => app({ name: "shop", kinds: [Order], ...options });

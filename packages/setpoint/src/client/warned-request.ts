@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { RawRequest, RequestVerb } from "./client.js";
 
-/** The request that a warning of the server answers. */
+/** The request of a warning. */
 export interface WarnedRequest {
   readonly verb: RequestVerb;
   /** `Deployment`; undefined for a request to no kind. */
@@ -17,7 +17,7 @@ export function warnedRequest(request: RawRequest): WarnedRequest {
   return { verb, kind: kind?.kind, subresource, object: objectOf(request) };
 }
 
-/** The path names the object, unless that is about to be made. */
+/** The path names the object, unless the request creates it. */
 function objectOf({ verb, kind, path, body }: RawRequest): string | undefined {
   if (!kind) return undefined;
   const steps = path.split("?", 1)[0]!.split("/");

@@ -2,12 +2,12 @@ import { Buffer, isUtf8 } from "node:buffer";
 import type { RawRequest } from "./client.js";
 import { type WarnedRequest, warnedRequest } from "./warned-request.js";
 
-/** Warnings that are remembered so as not to be repeated; the oldest is forgotten beyond this. */
+/** How many warnings to remember, so that they are not repeated; beyond this the oldest is forgotten. */
 const REMEMBERED = 1000;
 
 type OnWarning = (text: string, request: WarnedRequest) => void;
 
-/** Passes on the server's `Warning` headers, each text once for each kind: the same words may be true of two of them. */
+/** Passes on the server's `Warning` headers, each text once per kind: the same text may apply to two kinds. */
 export class WarningLog {
   readonly #seen = new Set<string>();
   readonly #onWarning: OnWarning | undefined;
@@ -42,7 +42,7 @@ function warningTexts(header: string): string[] {
   return texts;
 }
 
-/** Headers are read as Latin-1, whatever their bytes stand for: those of API servers are UTF-8. */
+/** Node decodes headers as Latin-1, but API servers send UTF-8. */
 function decoded(text: string): string {
   const bytes = Buffer.from(text, "latin1");
   return bytes.toString("latin1") === text && isUtf8(bytes) ? bytes.toString("utf8") : text;

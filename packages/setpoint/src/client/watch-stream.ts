@@ -11,9 +11,8 @@ import { startOf } from "./transport/body.js";
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 /**
- * The events of a watch's body. Rejects with an `ApiError` for an ERROR event, `STREAM_TRUNCATED` for a line that the
- * end of the stream cut off, and `RESPONSE_INVALID` for one that is no event. Errors of the reader are the reader's:
- * nothing here catches them.
+ * The events of a watch's body. Rejects with an `ApiError` for an ERROR event, `STREAM_TRUNCATED` if the stream ends in
+ * the middle of a line, and `RESPONSE_INVALID` for a line that is not an event. Does not catch errors of the reader.
  */
 export async function* watchEvents<T extends KubeObject>(
   request: RequestSummary,

@@ -1,13 +1,13 @@
 import { SetpointError } from "../errors/error.js";
 
-/** A length of time as options take it: `"10s"`, `"1.5h"`, `"500ms"`, or a number of milliseconds. */
+/** A duration as options take it: `"10s"`, `"1.5h"`, `"500ms"`, or a number of milliseconds. */
 export type Duration = number | `${number}${"ms" | "s" | "m" | "h"}`;
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /**
- * A duration in milliseconds. Throws `DURATION_INVALID` for an invalid, a negative and an infinite one;
- * `name` is the option that the message names.
+ * A duration in milliseconds. Throws `DURATION_INVALID` for an invalid, negative or infinite one; the message names the
+ * option `name`.
  */
 export function parseDuration(duration: Duration, name = "duration"): number {
   const match = typeof duration === "number" ? undefined : /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(duration);

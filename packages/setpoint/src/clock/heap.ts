@@ -1,10 +1,10 @@
-/** An entry of a {@link Heap}; the heap keeps `position`, so that any entry can be taken out in O(log n). */
+/** An entry of a {@link Heap}. The heap maintains `position`, so that any entry can be removed in O(log n). */
 export interface HeapEntry {
-  /** Where the entry stands in its heap; -1 while it is in none. Only the heap writes it. */
+  /** The index of the entry in its heap; -1 while it is in none. Only the heap writes it. */
   position: number;
 }
 
-/** A binary min-heap of entries that know their place. */
+/** A binary min-heap of entries that know their index. */
 export class Heap<Entry extends HeapEntry> {
   readonly #entries: Entry[] = [];
   readonly #isBefore: (left: Entry, right: Entry) => boolean;
@@ -17,7 +17,7 @@ export class Heap<Entry extends HeapEntry> {
     return this.#entries.length;
   }
 
-  /** The least entry, left in its place. */
+  /** The smallest entry, without removing it. */
   peek(): Entry | undefined {
     return this.#entries[0];
   }
@@ -33,7 +33,7 @@ export class Heap<Entry extends HeapEntry> {
     return least;
   }
 
-  /** Takes `entry` out; false where it was not in the heap. */
+  /** Removes `entry`; false if it was not in the heap. */
   remove(entry: Entry): boolean {
     const hole = entry.position;
     if (hole < 0) return false;

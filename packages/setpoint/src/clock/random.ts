@@ -2,11 +2,11 @@
 export interface Random {
   /** A number in [0, 1). */
   next(): number;
-  /** `length` bytes. From the system's random source they are fit for credentials; from a seed they are not. */
+  /** `length` bytes. Those of the system's random source are safe for credentials; those of a seed are not. */
   bytes(length: number): Uint8Array;
 }
 
-/** Chance as the machine gives it; tests take `seededRandom`. */
+/** The machine's random source; tests use `seededRandom`. */
 export const systemRandom: Random = { next: () => Math.random(), bytes: pooledBytes() };
 
 /** A system call costs 15 µs for any number of bytes: fetch many bytes at once and use each once. */
@@ -17,7 +17,7 @@ function pooledBytes(): Random["bytes"] {
   return (length) => {
     if (length > poolBytes / 4) return randomBytes(length);
     if (used + length > pool.length) {
-      // No Buffer: `slice` of one would be a view, which is wiped below, and all else takes longer.
+      // Not a Buffer: its `slice` would be a view of the bytes that are wiped below.
       pool = new Uint8Array(randomBytes(poolBytes));
       used = 0;
     }
@@ -27,7 +27,7 @@ function pooledBytes(): Random["bytes"] {
   };
 }
 
-/** Loaded when first asked for: it would be a third of what importing this package costs. */
+/** Loaded on first use: it would be a third of the import cost of this package. */
 function randomBytes(length: number): Uint8Array {
   return process.getBuiltinModule("node:crypto").randomBytes(length);
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.js";
 
-/** `Clock.sleep` in terms of `Clock.timer`, shared by the clocks. */
+/** Implements `Clock.sleep` with `Clock.timer`, for all clocks. */
 export function sleepWith(clock: Pick<Clock, "timer">, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "./clock.js";
 import { sleepWith } from "./sleep.js";
 
-/** The longest delay that setTimeout takes; longer ones would fire at once. */
+/** The longest delay of setTimeout; longer ones would fire at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 class SystemTimer implements Timer {
@@ -40,8 +40,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Calls back when the input that has arrived is read: at the end of this turn of the event loop. For sockets, which know
- * no virtual time.
+ * Calls back once the input that has arrived is read: at the end of this turn of the event loop. For sockets, which
+ * ignore virtual time.
  *
  * ```ts
  * socket.on("data", (chunk) => {
@@ -53,12 +53,12 @@ export function afterInput(callback: () => void): void {
   setImmediate(callback);
 }
 
-/** Nanoseconds of a clock that never goes back and that all threads of a process share, however they were started. */
+/** Nanoseconds of a monotonic clock that all threads of a process share. */
 export function threadsTimeNs(): bigint {
   return process.hrtime.bigint();
 }
 
-/** When this process began, by the wall: milliseconds since 1970. */
+/** The wall time at which this process started, in milliseconds since 1970. */
 export function processStartMs(): number {
   return performance.timeOrigin;
 }

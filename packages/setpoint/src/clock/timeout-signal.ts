@@ -1,13 +1,13 @@
 import type { Clock } from "./clock.js";
 
-/** A signal that holds a timer: dispose it when the guarded work is over. */
+/** A signal with a timer: dispose it when the guarded work is done. */
 export interface TimeoutSignal extends Disposable {
   readonly signal: AbortSignal;
 }
 
 /**
- * `AbortSignal.timeout` on an injected clock: aborted after `timeoutMs`, or with the parent's reason as soon as `parent`
- * is. The reason of a timeout is a `DOMException` named `TimeoutError` unless `reason` makes another.
+ * `AbortSignal.timeout` on an injected clock: aborted after `timeoutMs`, or with the parent's reason as soon as
+ * `parent` is aborted. The reason of a timeout is a `DOMException` named `TimeoutError`, unless `reason` makes another.
  *
  * ```ts
  * using deadline = timeoutSignal(clock, 10_000, signal);

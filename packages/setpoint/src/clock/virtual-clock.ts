@@ -5,19 +5,19 @@ import { sleepWith } from "./sleep.js";
 
 interface PendingTimer extends HeapEntry {
   readonly dueMs: number;
-  /** Breaks ties between equal due times: timers fire in the order of their making. */
+  /** Breaks ties between equal due times: timers fire in the order of creation. */
   readonly sequence: number;
   readonly callback: () => void;
 }
 
 /** How many turns of the event loop without a new or fired timer count as quiet. */
 const QUIET_TURNS = 8;
-/** After so many turns without quiet something makes timers that are due at once, for ever. */
+/** After this many turns without quiet, something keeps setting timers that are due at once. */
 const MAX_TURNS = 1_000_000;
 
 /**
- * Time that moves only when told. Work that does not wait for the outside world (in-process transport, memory
- * storage) runs to its end between two steps, so that a test of hours takes milliseconds and always goes alike.
+ * A clock that moves only on request. Work that does not wait for the outside world (in-process transport, memory
+ * storage) completes between two steps, so that a test of hours takes milliseconds and is deterministic.
  */
 export class VirtualClock implements Clock {
   #wallMs: number;
@@ -54,23 +54,23 @@ export class VirtualClock implements Clock {
     return sleepWith(this, delayMs, signal);
   }
 
-  /** How many timers wait. */
+  /** How many timers are pending. */
   get pendingTimers(): number {
     return this.#pending.size;
   }
 
-  /** When the next timer is due, in milliseconds from now; undefined if none waits. */
+  /** When the next timer is due, in milliseconds from now; undefined if none is pending. */
   get nextDueInMs(): number | undefined {
     const next = this.#pending.peek();
     return next && next.dueMs - this.#elapsedMs;
   }
 
-  /** Moves the wall clock alone, as an administrator or NTP would. Timers and durations do not notice. */
+  /** Moves only the wall clock, as an administrator or NTP would. Timers and durations are not affected. */
   stepWall(byMs: number): void {
     this.#wallMs += byMs;
   }
 
-  /** Moves time on by `durationMs`, firing each timer at its moment and letting its consequences run to their end. */
+  /** Advances time by `durationMs`, fires each timer at its due time and lets its consequences complete. */
   async advance(durationMs: number): Promise<void> {
     const endMs = this.#elapsedMs + durationMs;
     await this.settle();
@@ -84,8 +84,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets everything run that needs no time to pass, timers due now included. Throws where that has no end: something
-   * waits for no time, over and over.
+   * Runs everything that needs no time to pass, including timers that are due now. Throws `CLOCK_RUNAWAY` if timers
+   * that are due at once never stop.
    */
   async settle(): Promise<void> {
     for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; quiet++, turns++) {

@@ -3,11 +3,11 @@ export interface CommandOption {
   readonly type: "string" | "boolean";
   /** One letter. */
   readonly short?: string;
-  /** What stands for the value in the help: `DIR`. */
+  /** The placeholder of the value in the help: `DIR`. */
   readonly placeholder?: string;
   readonly description: string;
   readonly default?: string | boolean;
-  /** The only values that it takes: any other is wrong usage before anything starts. */
+  /** The only allowed values: any other is wrong usage before anything starts. */
   readonly choices?: readonly string[];
   /** May be given more than once. */
   readonly multiple?: boolean;
@@ -16,7 +16,7 @@ export interface CommandOption {
 export type OptionValues = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
 export interface Terminal {
-  /** Writes without a line break. */
+  /** Writes without a final line break. */
   readonly write: (text: string) => void;
   readonly columns: () => number;
 }
@@ -24,14 +24,14 @@ export interface Terminal {
 /** What a command may use of the process. */
 export interface CommandContext {
   readonly values: OptionValues;
-  /** What is left of the arguments. */
+  /** The positional arguments. */
   readonly positionals: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
   /** All of the standard input. */
   readonly stdin: () => Promise<string>;
-  /** The terminal, where a person watches and lines may be redrawn. Undefined in a pipe, a file or a log. */
+  /** The terminal, if a person watches and lines may be redrawn. Undefined for a pipe, a file or a log. */
   readonly terminal: Terminal | undefined;
   /** Aborted by SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
@@ -49,23 +49,23 @@ export interface Command {
   readonly examples: readonly { readonly text: string; readonly command: string }[];
   /** Further lines of the help: exit codes, files. */
   readonly notes?: readonly string[];
-  /** Loaded when it is needed. Resolves to the exit code; a rejection is printed, with its error code. */
+  /** Loaded on first use. Resolves to the exit code; a rejection is printed with its error code. */
   readonly load: () => Promise<(context: CommandContext) => Promise<number>>;
 }
 
-/** Commands behind one word: `setpoint druid render`, `setpoint druid plan`. */
+/** Commands under one name: `setpoint druid render`, `setpoint druid plan`. */
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
   readonly commands: readonly Command[];
 }
 
-/** Thrown for arguments that make no sense: exit code 2 and a pointer to the help. */
+/** Thrown for wrong arguments: exit code 2 and a pointer to the help. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Thrown for what is wrong outside of the program, in words that need no stack: exit code 1. */
+/** Thrown for problems outside the program, with a message that needs no stack: exit code 1. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
 }

@@ -2,7 +2,7 @@ import type { Client } from "../client/client.js";
 import type { Kind } from "../kinds/kind.js";
 import type { KubeObject, NewObject } from "../kinds/object.js";
 
-/** Creates an object unless it is there, for `prepare` of an operator. What is there stays as it is. */
+/** Creates an object unless it exists, for `prepare` of an operator. Leaves an existing object unchanged. */
 export async function createMissing<T extends KubeObject>(
   client: Client,
   kind: Kind<T>,

@@ -9,39 +9,39 @@ import type { IndexesOf, KindUse } from "./controller.js";
 import type { Metrics } from "./metric-source.js";
 
 export interface ReadOptions {
-  /** Defaults to the namespace of the object that is reconciled. */
+  /** Defaults to the namespace of the reconciled object. */
   readonly namespace?: string;
-  /** False: the run does not repeat when what was read changes. */
+  /** False: a change of what was read does not run the object again. */
   readonly tracked?: boolean;
-  /** False: asks the server instead of the cache; such a read is never tracked. */
+  /** False: reads from the server instead of the cache. Such a read is never tracked. */
   readonly cached?: boolean;
 }
 
 export interface ListReadOptions extends ReadOptions {
-  /** All namespaces that are watched, in place of one. */
+  /** All watched namespaces instead of one. */
   readonly namespaces?: "all";
   readonly labelSelector?: string;
   /**
-   * `spec.nodeName=node-1`. A cached list takes any field that holds a string, number or boolean; one that asks the
-   * server (`cached: false`) only those that the server offers for the kind.
+   * `spec.nodeName=node-1`. A cached list accepts any field with a string, number or boolean; with `cached: false`,
+   * only the fields that the server supports for the kind.
    */
   readonly fieldSelector?: string;
 }
 
 export interface ChildOptions {
   /**
-   * Paths (`spec.replicas`) that another manager may take over: they are applied while nobody else owns them, and left
-   * alone while somebody does. One that leads through a list throws `CONTROLLER_INVALID`.
+   * Paths (`spec.replicas`) that another manager may take over: `apply` sets them only while nobody else owns them. A
+   * path that leads through a list throws `CONTROLLER_INVALID`.
    */
   readonly yields?: readonly string[];
   /**
-   * What to do with an object of that name that somebody else made. `refuse` (the default) throws `CHILD_NOT_OWNED`;
+   * What to do if the object exists and somebody else created it. `refuse` (the default) throws `CHILD_NOT_OWNED`;
    * `adopt` takes it over, unless it has another controller.
    */
   readonly existing?: "refuse" | "adopt";
 }
 
-/** Stands where an index would, of kinds that have none: its field tells the reader of the compiler's message why. */
+/** The type of an index look-up on a kind without indexes. Its field explains the compiler error. */
 export type KindHasNoIndex = {
   readonly "this kind has no index: declare it with scoped(Kind, { indexes })"?: never;
 };
@@ -51,11 +51,11 @@ export type IndexLookup<Index extends string> = [Index] extends [never]
   ? KindHasNoIndex
   : { readonly [Name in Index]?: string };
 
-/** A child as a reconciler states it: no more than what it wants to own, and all that its kind requires. */
+/** A child as a reconciler states it: only what it wants to own, including everything that the kind requires. */
 export type Desired<T extends KubeObject> = Stated<Omit<WrittenAs<T>, keyof KubeObject | "status" | typeof writtenAs>> &
   ChildIdentity<T>;
 
-/** Whole objects within another (the claims of a StatefulSet) are stated as any, without what servers fill in. */
+/** An object nested in another (the claims of a StatefulSet) is stated like any object, without what servers fill in. */
 type Stated<T> = T extends KubeObject
   ? Stated<Omit<T, keyof KubeObject>> &
       Partial<Pick<T, "apiVersion" | "kind">> & { readonly metadata?: Partial<ObjectMeta> }
@@ -65,7 +65,7 @@ type Stated<T> = T extends KubeObject
       ? { [Field in keyof T]: Stated<T[Field]> }
       : T;
 
-/** Some fields of an object that somebody else has made: for `existing: "adopt"`. */
+/** Some fields of an object that somebody else has created: for `existing: "adopt"`. */
 export type PartlyDesired<T extends KubeObject> = Omit<
   DeepPartial<WrittenAs<T>>,
   keyof KubeObject | "status" | typeof writtenAs
@@ -84,12 +84,12 @@ interface ChildIdentity<T extends KubeObject> {
   };
 }
 
-/** Stands where a kind would that no declaration names: its field tells the reader of the compiler's message why. */
+/** The type of a kind that no declaration names. Its field explains the compiler error. */
 export interface KindIsNotDeclared {
   readonly "this kind is not declared: add it to uses, or to owns": never;
 }
 
-/** Stands where a kind would that is not owned: its field tells the reader of the compiler's message why. */
+/** The type of a kind that is not owned. Its field explains the compiler error. */
 export interface KindIsNotOwned {
   readonly "only kinds that are owned are applied and pruned: add this one to owns": never;
 }
@@ -100,20 +100,24 @@ type Declared<K extends Kind, Known extends Kind> = Kind extends Known ? K : K e
 type OwnedKind<K extends Kind, Owned extends Kind> = Kind extends Owned ? K : K extends Owned ? K : KindIsNotOwned;
 
 /**
- * Reads and writes of declared kinds. Reads come from the cache, at least as new as the last write of this process; they
- * are tracked: when what was read changes, or what was not there appears, the run repeats.
+ * Reads and writes of declared kinds. Reads come from the cache, and are at least as new as the last write of this
+ * process. They are tracked: when an object that was read changes, or one that was missing appears, the controller
+ * reconciles again.
  */
 export interface ObjectAccess<
   Known extends Kind,
   Owned extends Kind,
   Uses extends readonly KindUse[] = readonly KindUse[],
 > {
-  /** Throws `DEPENDENCY_ABSENT` where the object is not there; left uncaught, the run waits for it. */
+  /**
+   * Throws `DEPENDENCY_ABSENT` if the object does not exist. If the reconciler does not catch it, the run waits for the
+   * object.
+   */
   get<K extends Kind>(kind: Declared<K, Known>, name: string, options?: ReadOptions): Promise<ObjectOf<K>>;
   find<K extends Kind>(kind: Declared<K, Known>, name: string, options?: ReadOptions): Promise<ObjectOf<K> | undefined>;
   /** In order of their keys. */
   list<K extends Kind>(kind: Declared<K, Known>, options?: ListReadOptions): Promise<readonly ObjectOf<K>[]>;
-  /** The objects for which a declared index gave a value, in order of their keys: `byIndex(Pod, { node: "node-1" })`. */
+  /** The objects for which a declared index returned a value, in order of their keys: `byIndex(Pod, { node: "node-1" })`. */
   byIndex<K extends Kind>(
     kind: Declared<K, Known>,
     index: IndexLookup<IndexesOf<Uses, K>>,
@@ -121,10 +125,10 @@ export interface ObjectAccess<
   ): Promise<readonly ObjectOf<K>[]>;
 
   /**
-   * Server-side apply with this controller's field manager, owned by the object that is reconciled. Costs no request
-   * where the child is as desired; puts drift right; removes what is no longer stated. Gives the child as it then is.
-   * What the kind requires must be stated, unless the object is another's that is adopted (`existing: "adopt"`). Throws
-   * `KIND_NOT_DECLARED` for a kind that is not owned.
+   * Server-side apply with this controller's field manager; the reconciled object becomes the owner. Sends no request
+   * if the child is as desired. Corrects drift, and removes fields that are no longer stated. Returns the resulting
+   * child. The object must state everything that its kind requires, unless it adopts an object of somebody else
+   * (`existing: "adopt"`). Throws `KIND_NOT_DECLARED` for a kind that is not owned.
    */
   apply<K extends Kind>(
     kind: OwnedKind<K, Owned>,
@@ -136,7 +140,7 @@ export interface ObjectAccess<
     desired: PartlyDesired<ObjectOf<K>>,
     options: ChildOptions & { readonly existing: "adopt" },
   ): Promise<ObjectOf<K>>;
-  /** Creates an object once; owned like those that are applied where its kind is owned, but never pruned. */
+  /** Creates an object once. If its kind is owned, the object has an owner like an applied one, but is never pruned. */
   create<K extends Kind>(kind: Declared<K, Known>, object: NewObject<ObjectOf<K>>): Promise<ObjectOf<K>>;
   patch<K extends Kind>(
     kind: Declared<K, Known>,
@@ -150,27 +154,27 @@ export interface ObjectAccess<
     name: string,
     request: Pick<SubresourceWrite, "subresource" | "body" | "namespace">,
   ): Promise<unknown>;
-  /** Deletes an object; one that is not there is as good as deleted. */
+  /** Deletes an object. Does nothing if it does not exist. */
   delete<K extends Kind>(
     kind: Declared<K, Known>,
     name: string,
     options?: Pick<DeleteOptions, "namespace" | "preconditions" | "propagation" | "gracePeriodSeconds">,
   ): Promise<void>;
   /**
-   * Deletes the owned objects that this controller has applied, and this run has neither applied nor created; what others
-   * made for the same object stays, and so does what was created once. Gives their keys.
+   * Deletes the owned objects that this controller has applied before and that this run has neither applied nor
+   * created. Leaves objects that others or `create` made for the same owner. Returns the deleted keys.
    */
   prune(...kinds: readonly Owned[]): Promise<readonly string[]>;
 }
 
 export type StatusOf<T extends KubeObject> = T extends { readonly status?: infer Status } ? NonNullable<Status> : never;
 
-/** Stands where a condition would, of kinds that cannot show one: its field tells the reader of the compiler's message why. */
+/** The type of a condition on a kind without conditions. Its field explains the compiler error. */
 export interface StatusHasNoConditions {
   readonly "the status of this kind has no conditions: add them to its schema": never;
 }
 
-/** A condition as a reconciler sets it, where the status of the kind has conditions. */
+/** A condition that a reconciler sets, if the status of the kind has conditions. */
 export type ConditionOn<T extends KubeObject> = "status" extends keyof T
   ? [StatusOf<T>] extends [never]
     ? StatusHasNoConditions
@@ -184,9 +188,8 @@ export type ConditionOn<T extends KubeObject> = "status" extends keyof T
   : Omit<NewCondition, "observedGeneration">;
 
 /**
- * What a reconciler works with in one run. Its methods throw `RUN_OVER` once the run has ended. They may be taken out of
- * it (`const { apply } = ctx`); a copy of the whole (`{ ...ctx }`) lacks `signal` and `log`, which are made when they are
- * asked for.
+ * The context of a reconciler in one run. Its methods throw `RUN_OVER` once the run has ended. You may destructure it
+ * (`const { apply } = ctx`), but a copy (`{ ...ctx }`) lacks `signal` and `log`, which are created on first use.
  */
 export interface ReconcileContext<
   T extends KubeObject = KubeObject,
@@ -198,26 +201,29 @@ export interface ReconcileContext<
     LoopContext<Cause> {
   /** The causes in one word. */
   readonly action: Action;
-  /** The fields of the object that changed since the last run, as far as that is known. */
+  /** The fields of the object that changed since the last run, as far as known. */
   changedPaths(): readonly string[];
   /**
-   * Ends the run as a wait where an object that the controller's `refs` name is not there, or its last run failed. The run
-   * repeats when that has run.
+   * Ends the run as a wait if an object that the controller's `refs` name is missing, or its last run failed. The
+   * controller reconciles again after that object has run.
    */
   requireRefs(): void;
   /**
-   * Kept in memory from run to run until one is done: for what a retry should not do again. At first what the controller's
-   * `state` makes.
+   * Kept in memory between runs until one is done: for work that a retry should not repeat. Starts with the result of
+   * the controller's `state`.
    */
   readonly state: State;
 
-  /** Merges into the status (null removes a field), which is written once at the end of the run, however it ends. */
+  /**
+   * Merges into the status (null removes a field). The controller writes the status once at the end of the run, however
+   * it ends.
+   */
   status(
     status: DeepPartial<StatusOf<T>> | { readonly [Field in keyof StatusOf<T>]?: StatusOf<T>[Field] | null },
   ): void;
   /**
-   * Sets a condition with this generation; its transition time moves only when its status does. Throws
-   * `CONDITIONS_MISSING` where the schema of the kind has no conditions.
+   * Sets a condition with the current generation; its transition time changes only with its status. Throws
+   * `CONDITIONS_MISSING` if the schema of the kind has no conditions.
    */
   condition(condition: ConditionOn<T>): void;
   event(type: "Normal" | "Warning", reason: string, message: string): void;
@@ -226,13 +232,13 @@ export interface ReconcileContext<
   in(cluster: string): ObjectAccess<Known, Owned, Uses>;
 }
 
-/** What a controller works with when an object is gone. */
+/** The context of `gone`. */
 export interface GoneContext {
   /** Aborted on timeout and shutdown, and when the lease is lost. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** 0 for a first try, counting up while it throws. */
+  /** 0 for the first attempt; counts up while it throws. */
   readonly attempt: number;
-  /** To take away what the object's runs have counted. */
+  /** To remove the series that the object's runs have written. */
   readonly metrics: Metrics;
 }

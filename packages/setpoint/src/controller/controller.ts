@@ -16,16 +16,16 @@ import { checkFinalizerName } from "./run/finalizer.js";
 /** What a controller may do to objects that it does not own; `status` patches the status subresource. */
 export type WriteVerb = "create" | "update" | "patch" | "delete" | "status";
 
-/** A kind with the part of it that is cached, and what is done to it; {@link scoped} makes one. */
+/** A kind with the cached part of it, its indexes and its writes; made by {@link scoped}. */
 export interface ScopedKind<K extends Kind = Kind, Index extends string = string> {
   readonly kind: K;
   /** `"all"`, or these namespaces. Defaults to those that the controller watches. */
   readonly namespaces?: "all" | readonly string[];
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Where its objects live; the manager's own cluster where left out. */
+  /** The cluster of its objects. Defaults to the manager's own cluster. */
   readonly cluster?: string;
-  /** What is written of a kind that is not owned, so that RBAC allows for it. */
+  /** The verbs on a kind that is not owned, for RBAC. */
   readonly writes?: readonly WriteVerb[];
   /** For look-ups with `ctx.byIndex`, by name. */
   readonly indexes?: Readonly<Record<Index, (object: never) => readonly string[]>>;
@@ -53,21 +53,19 @@ export function scoped<K extends Kind, Index extends string = never>(
   return { kind, ...scope };
 }
 
-/**
- * The namespaces that a controller watches: all, those of these names, or those that carry these labels, as they come and go.
- */
+/** The namespaces that a controller watches: all, those with these names, or those with these labels, kept up to date. */
 export type NamespaceScope = "all" | readonly string[] | { readonly labelSelector: string };
 
-/** What to run again when an object of another kind changes; for relations that no read shows. {@link mapped} makes one. */
+/** Which keys to run when an object of another kind changes, for relations that no read shows. {@link mapped} makes one. */
 export interface WatchDeclaration<K extends Kind = Kind> extends ScopedKind<K> {
-  /** The keys to run: `namespace/name`, the name alone for a cluster-scoped kind. Must be pure. */
+  /** The keys to run: `namespace/name`, or just the name for a cluster-scoped kind. Must be pure. */
   readonly map: (object: never) => readonly string[];
   readonly when?: Predicate<never, string>;
 }
 
 /**
- * A watch that runs the keys which `map` gives for an object, before and after it changed. Of ConfigMaps and Secrets it
- * names the namespaces, or says `namespaces: "all"`, unless the controller does.
+ * A watch that runs the keys which `map` returns for an object before and after a change. For ConfigMaps and Secrets,
+ * give the namespaces or `namespaces: "all"`, unless the controller has a list.
  *
  * ```ts
  * controller(Website, {
@@ -87,16 +85,16 @@ export function mapped<K extends Kind>(
 /** Which changes count. Deletions and resyncs always do. */
 export interface Predicate<T extends KubeObject = KubeObject, Path extends string = FieldPath<T>> {
   /**
-   * An update counts only where one of these paths changed: `spec`, `metadata.labels`; a key that is no plain word stands in
-   * brackets: `metadata.labels[example.com/team]`. What is new counts anyway.
+   * An update counts only if one of these paths changed: `spec`, `metadata.labels`. A key that is not a plain word goes
+   * in brackets: `metadata.labels[example.com/team]`. New objects always count.
    */
   readonly changed?: readonly Path[];
-  /** What is new counts where this holds; an update, where it holds of the object before or after. */
+  /** A new object counts if this returns true; an update, if it returns true for the object before or after. */
   readonly matches?: (object: T) => boolean;
 }
 
 /**
- * Something besides objects that asks for runs: a timer, a channel, a webhook. Ends when the signal is aborted.
+ * A source of runs other than objects: a timer, a channel, a webhook. Stops when the signal is aborted.
  *
  * ```ts
  * const payments = new EventTarget(); // other code: payments.dispatchEvent(new CustomEvent("paid", { detail: "team/a" }))
@@ -109,15 +107,15 @@ export interface Predicate<T extends KubeObject = KubeObject, Path extends strin
  */
 export interface Trigger {
   readonly name: string;
-  /** Called when the controller begins to work. */
+  /** Called when the controller starts to work. */
   start(context: TriggerContext): void;
 }
 
-/** What a {@link Trigger} works with. */
+/** The context of a {@link Trigger}. */
 export interface TriggerContext {
   /**
-   * Runs a key: `namespace/name`, the name alone for a cluster-scoped kind. Never throws: an object that is not there is
-   * passed over, what cannot be a key is logged.
+   * Runs a key: `namespace/name`, or just the name for a cluster-scoped kind. Never throws: ignores an object that does
+   * not exist, and logs an invalid key.
    */
   readonly enqueue: (key: string) => void;
   /** The keys of all objects. */
@@ -134,7 +132,7 @@ export function isCautious(kind: Kind): boolean {
   return id === "v1/Secret" || id === "v1/ConfigMap";
 }
 
-/** Why no object of the kind can have this key; undefined for one that may. */
+/** Why no object of the kind can have this key; undefined for a valid key. */
 export function keyProblem(key: string, { scope, kind }: Kind): string | undefined {
   const isNamespaced = scope === "Namespaced";
   if (typeof key === "string" && key.includes("/") === isNamespaced) return undefined;
@@ -148,11 +146,11 @@ export interface FailedRun {
   readonly parked: boolean;
 }
 
-/** What a reconciler returns; nothing is as good as `done`. */
+/** What a reconciler returns; nothing means `done`. */
 // biome-ignore lint/suspicious/noConfusingVoidType: what a function without a result returns
 export type ReconcileResult = Promise<Outcome | undefined | void> | Outcome | undefined | void;
 
-/** A kind as controllers declare it: in their own scope, or in one that is stated. */
+/** A kind in a declaration: in the controller's scope, or in a stated one. */
 export type KindUse = Kind | ScopedKind;
 
 /** The kinds of a list of declarations. */
@@ -162,7 +160,7 @@ export type KindsOf<Uses extends readonly KindUse[]> = Uses[number] extends infe
     : Extract<Use, Kind>
   : never;
 
-/** The names of the indexes that a list of declarations gives a kind; any name where the declarations are not known. */
+/** The names of the indexes that a list of declarations gives a kind; any name if the declarations are not known. */
 export type IndexesOf<Uses extends readonly KindUse[], K extends Kind> = readonly KindUse[] extends Uses
   ? string
   : Uses[number] extends infer Use
@@ -178,39 +176,40 @@ export interface ControllerOptions<
   Uses extends readonly KindUse[] = readonly KindUse[],
   Owns extends readonly KindUse[] = readonly KindUse[],
   State extends object = Record<string, unknown>,
-  /** The object as callbacks get it. */
+  /** The type of the object in callbacks. */
   Own extends T = T,
 > {
   /** For metrics, logs, and the names of field manager and finalizer. Defaults to the plural of the kind. */
   readonly name?: string;
-  /** Kinds whose objects this controller makes. */
+  /** Kinds whose objects this controller creates. */
   readonly owns?: Owns;
   /** Kinds that it reads. */
   readonly uses?: Uses;
-  /** What it writes of its own kind by `ctx`, besides status and finalizer, so that RBAC allows for it. */
+  /** The verbs on its own kind that it uses through `ctx`, besides status and finalizer, for RBAC. */
   readonly writes?: readonly WriteVerb[];
   readonly watches?: readonly WatchDeclaration[];
   readonly triggers?: readonly Trigger[];
   /**
-   * The namespaces that it watches; all where left out. Those of a label selector are followed: a namespace that is given the
-   * labels has its objects reconciled, one that loses them is left alone. Caches then hold all namespaces.
+   * The namespaces that it watches. Defaults to all. With a label selector, the controller reconciles the objects of a
+   * namespace that gets the labels, and ignores a namespace that loses them; caches then hold all namespaces.
    */
   readonly namespaces?: NamespaceScope;
   readonly labelSelector?: string;
   readonly when?: Predicate<T>;
   /**
-   * Objects for which this holds are left alone until they change: no run, no finalizer, no status, nothing when they are
-   * deleted.
+   * Objects for which this returns true are ignored until they change: no run, no finalizer, no status, nothing on
+   * deletion.
    */
   readonly ignores?: (object: Own) => boolean;
-  /** Makes what `ctx.state` is at first, of each object anew: it gives that its type. An empty object where left out. */
+  /** Makes the initial `ctx.state` of each object, and its type. Defaults to an empty object. */
   readonly state?: () => State;
   /**
-   * The objects of this kind that an object refers to, by name, or as `namespace/name`: they run first, never beside it, and it
-   * runs again when they have. Work on one of them cancels its run. Must be pure; see `ctx.requireRefs`.
+   * The objects of this kind that an object refers to, by name, or as `namespace/name`. They run first, never at the
+   * same time, and the object runs again after them. New work on one of them cancels the object's run. Must be pure;
+   * see `ctx.requireRefs`.
    */
   refs?(object: Own): readonly string[];
-  /** Brings the world to what the object says. Called again and again: must be idempotent. */
+  /** Brings the world to the state that the object describes. Called many times: must be idempotent. */
   reconcile(
     object: Own,
     ctx: ReconcileContext<
@@ -221,7 +220,10 @@ export interface ControllerOptions<
       State
     >,
   ): ReconcileResult;
-  /** Undoes what lies outside before the object goes; holds a finalizer for it. Owned children go by themselves. */
+  /**
+   * Cleans up outside before the object is deleted; the controller sets a finalizer for this. Kubernetes deletes owned
+   * children.
+   */
   finalize?(
     object: Own,
     ctx: ReconcileContext<
@@ -233,8 +235,8 @@ export interface ControllerOptions<
     >,
   ): ReconcileResult;
   /**
-   * Looks after an object to its end without holding it: called in place of `reconcile` while the object is being deleted
-   * and somebody else's finalizer, or a grace period, keeps it. Its status is still written. Left out: nothing is done then.
+   * Called instead of `reconcile` while the object is being deleted and another finalizer, or a grace period, keeps it.
+   * Sets no finalizer. The status is still written. Without it, nothing happens then.
    */
   deleting?(
     object: Own,
@@ -247,39 +249,42 @@ export interface ControllerOptions<
     >,
   ): ReconcileResult;
   /**
-   * Cleans up what this process keeps of an object that is gone, or no longer selected: caches, metrics. Adds no finalizer,
-   * so it is not called for what goes while no process runs; nor is the key reconciled before it has ended. May be called
-   * for an object that was never reconciled, and again where it throws: must be idempotent.
+   * Cleans up what this process keeps of an object that is gone or no longer selected: caches, metrics. Sets no
+   * finalizer, so it is not called for objects that go while no process runs. The key is not reconciled until it has
+   * ended. May be called for an object that was never reconciled, and again if it throws: must be idempotent.
    */
   gone?(key: string, ctx: GoneContext): Promise<void> | void;
   /** Defaults to `setpoint.dev/NAME`. */
   readonly finalizer?: string;
   /**
-   * `optional`: it works on where the definition that is installed has no conditions, and shows none. By default that is a
-   * failure (`CONDITIONS_MISSING`). What else a definition lacks of a status is left out in either case.
+   * `optional`: the controller also works if the installed definition has no conditions, and shows none. By default
+   * that is a failure (`CONDITIONS_MISSING`). Other status fields that the definition lacks are dropped in both cases.
    */
   readonly conditions?: "required" | "optional";
-  /** Who owns the fields that it applies. Defaults to `setpoint-NAME`. */
+  /** The field manager of its applies. Defaults to `setpoint-NAME`. */
   readonly fieldManager?: string;
   /**
-   * How many objects are reconciled at once; never one object twice. Defaults to 4: enough to hide the latency of an API
-   * server, few enough not to overrun what stands behind a reconciler. 1 puts all runs one after the other.
+   * How many objects to reconcile at once; never one object twice. Defaults to 4: enough to hide the latency of an API
+   * server, few enough not to overload the systems behind a reconciler. 1 makes all runs sequential.
    */
   readonly concurrency?: number;
   readonly retry?: RetryPolicy;
-  /** After which a run's signal is aborted. Defaults to 5 minutes. */
+  /** When to abort the signal of a run. Defaults to 5 minutes. */
   readonly timeout?: Duration;
-  /** Looks at every object again after this long. Defaults to never: changes are seen, retries and waits have their own time. */
+  /**
+   * Reconciles every object again after this long. Defaults to never: watches show changes, and retries and waits have
+   * their own delays.
+   */
   readonly resync?: Duration;
-  /** Told of every failed run, retries included. Must not throw. */
+  /** Called for every failed run, retries included. Must not throw. */
   readonly onError?: (error: unknown, run: FailedRun) => void;
   /** Counters and gauges of its own. */
   readonly metrics?: readonly MetricSource[];
-  /** What it needs beyond the kinds that it declares, for RBAC: to bind a role, to evict a pod. */
+  /** The permissions beyond those of its declared kinds, for RBAC: to bind a role, to evict a pod. */
   readonly permissions?: readonly RbacRule[];
 }
 
-/** A controller as declared: plain data, checked. `LiveController` brings it to life. */
+/** A declared controller: plain data, checked. `LiveController` runs it. */
 export interface Controller<T extends KubeObject = KubeObject> {
   readonly type: "controller";
   readonly name: string;
@@ -289,7 +294,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
   readonly writes: readonly WriteVerb[];
   readonly watches: readonly WatchDeclaration[];
   readonly triggers: readonly Trigger[];
-  /** Those that are named; undefined where it watches all, or follows labels. */
+  /** The listed namespaces; undefined if it watches all, or follows labels. */
   readonly namespaces: readonly string[] | undefined;
   /** The labels of the namespaces that it follows. */
   readonly namespaceSelector: string | undefined;
@@ -316,7 +321,7 @@ export interface Controller<T extends KubeObject = KubeObject> {
 }
 
 /**
- * Declares a controller: one kind and what is done about its objects. Throws `CONTROLLER_INVALID` for what cannot run.
+ * Declares a controller: one kind and its reconciler. Throws `CONTROLLER_INVALID` for an invalid declaration.
  *
  * ```ts
  * const websites = controller(Website, {

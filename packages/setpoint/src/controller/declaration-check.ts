@@ -9,14 +9,14 @@ const WRITE_VERBS: readonly unknown[] = [
   ...(["create", "update", "patch", "delete", "status"] satisfies readonly WriteVerb[]),
 ];
 
-/** Of a kind in a scope, and of a watch. */
+/** The options of a scoped kind and of a watch. */
 const SCOPE_OPTIONS: readonly (keyof WatchDeclaration)[] = [
   ...(["kind", "namespaces", "labelSelector", "fieldSelector", "cluster", "writes", "indexes", "map", "when"] as const),
 ];
 
 type UncheckedOptions = Readonly<Record<string, unknown>>;
 
-/** Which options are functions, and whether they must be there. */
+/** Which options are functions, and whether they are required. */
 type ExpectedFunctions = Readonly<Record<string, "needed" | "optional">>;
 
 export function optionalFunctions(...names: readonly string[]): ExpectedFunctions {
@@ -24,8 +24,8 @@ export function optionalFunctions(...names: readonly string[]): ExpectedFunction
 }
 
 /**
- * Throws `CONTROLLER_INVALID` for the declaration of a controller or watcher that cannot be meant. A compiler finds all
- * of it, but not everybody has one: a misspelt `finalize` would leave things behind.
+ * Throws `CONTROLLER_INVALID` for an invalid declaration of a controller or watcher. The compiler finds these too, but
+ * users of plain JavaScript have none: a misspelt `finalize` would leave things behind.
  */
 export function checkDeclaration(
   type: "controller" | "watcher",
@@ -93,7 +93,7 @@ function usesProblem(option: string, uses: unknown, namespaces?: unknown): strin
   return undefined;
 }
 
-/** Why an own scope would never bring anything, or keys. `namespaces` are the controller's. */
+/** Why a scope would never deliver anything, or no keys. `namespaces` are the controller's. */
 function watchProblem(watch: UncheckedOptions, namespaces: unknown): string | undefined {
   if (typeof watch.map !== "function") return "it has no mapping to keys: use mapped(Kind, …)";
   if (watch.namespaces === undefined && namespaces === undefined && isCautious(watch.kind as Kind))

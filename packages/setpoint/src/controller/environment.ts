@@ -13,10 +13,10 @@ import type { RunRecord, Timeline } from "./timeline/timeline.js";
 import type { Traces } from "./timeline/traces.js";
 import type { WatchStep } from "./watcher.js";
 
-/** What controllers need of the process that they run in. */
+/** What controllers need from their process. */
 export interface ControllerEnvironment {
   readonly cluster: Cluster;
-  /** Other clusters, by the names that controllers call them. */
+  /** Other clusters, by the names that controllers use. */
   readonly clusters?: Readonly<Record<string, Cluster>>;
   readonly clock: Clock;
   readonly random: Random;
@@ -25,19 +25,19 @@ export interface ControllerEnvironment {
   readonly fence?: Fence;
   readonly timeline?: Timeline;
   readonly observer?: ControllerObserver;
-  /** Where loops count what they like; nowhere unless given. */
+  /** Where loops record metrics. Defaults to nowhere. */
   readonly metrics?: Metrics;
-  /** Spans of runs and writes, where they are wanted. */
+  /** Spans of runs and writes, if tracing is on. */
   readonly traces?: Traces;
-  /** Shared by all that may see the same Secrets. */
+  /** Shared by all loops that may see the same Secrets. */
   readonly mask?: SecretMask;
   /** The name of the controller of this process that writes as this field manager. */
   readonly controllerOf?: (fieldManager: string) => string | undefined;
-  /** Whether runs only tell what they would do: effects are not run. Its clusters must only try writes out. */
+  /** In a plan, runs only say what they would do: effects do not run. The clients of its clusters must be dry-run clients. */
   readonly isPlan?: boolean;
 }
 
-/** An environment in which everything that people may see goes through a mask. */
+/** An environment that masks everything that people may see. */
 export type MaskedEnvironment = ControllerEnvironment & { readonly mask: SecretMask };
 
 export function masked(environment: ControllerEnvironment): MaskedEnvironment {
@@ -52,7 +52,7 @@ export function masked(environment: ControllerEnvironment): MaskedEnvironment {
   };
 }
 
-/** A run or step that begins. */
+/** A run or step that starts. */
 export interface StartedRun {
   readonly controller: Controller;
   readonly key: string;
@@ -68,7 +68,7 @@ export interface EndedStep {
   readonly isFailed: boolean;
 }
 
-/** Is told what controllers do, for metrics and traces. Must not throw. */
+/** Observes controllers, for metrics and traces. Must not throw. */
 export interface ControllerObserver {
   queueObserver?(controller: string): QueueObserver;
   runStarted?(run: StartedRun): void;

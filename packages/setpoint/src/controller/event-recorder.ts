@@ -1,6 +1,6 @@
 import type { KubeObject } from "../kinds/object.js";
 
-/** Something worth telling those who look at an object with kubectl. */
+/** An event for people who look at an object with kubectl. */
 export interface ObjectEvent {
   readonly object: Pick<KubeObject, "apiVersion" | "kind" | "metadata">;
   readonly type: "Normal" | "Warning";
@@ -9,7 +9,7 @@ export interface ObjectEvent {
   readonly message: string;
 }
 
-/** Takes events; writing, aggregating and dropping them is its own business. Must not throw. */
+/** Receives events. It writes, aggregates and drops them on its own. Must not throw. */
 export interface EventRecorder {
   record(event: ObjectEvent): void;
 }

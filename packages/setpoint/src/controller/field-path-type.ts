@@ -1,8 +1,8 @@
 import type { KubeObject } from "../kinds/object.js";
 
 /**
- * The path of a field of an object, as predicates name it: `spec.size`, `metadata.labels[example.com/team]`. Checked to its
- * fourth name; what lies deeper, in a list or in a map may be anything. Any text, of kinds whose fields are not typed.
+ * The path of a field of an object in predicates: `spec.size`, `metadata.labels[example.com/team]`. The type checks
+ * four levels; deeper levels, lists and maps may be anything. For kinds without typed fields, any string.
  */
 export type FieldPath<T> = [Exclude<keyof T & string, keyof KubeObject>] extends [never]
   ? string
@@ -10,7 +10,7 @@ export type FieldPath<T> = [Exclude<keyof T & string, keyof KubeObject>] extends
     ? string
     : NamesOf<T, [0, 0, 0]>;
 
-/** `Left` has one item for each name that may follow. */
+/** `Left` has one item for each level that may follow. */
 type NamesOf<T, Left extends readonly unknown[]> = {
   [Name in keyof T & string]: Name | `${Name}${Below<NonNullable<T[Name]>, Left>}`;
 }[keyof T & string];

@@ -9,8 +9,8 @@ export interface MetricValue {
 }
 
 /**
- * A counter or gauge of your own, beside those of the runtime: read when it is asked for, while its controller or app
- * runs. `collect` must be quick and must not throw.
+ * Your own counter or gauge: read for each scrape while its controller or app runs. `collect` must be quick and must
+ * not throw.
  *
  * ```ts
  * const open: MetricSource = {
@@ -32,26 +32,26 @@ export type OwnMetric = Omit<MetricDefinition, "type">;
 
 export interface Counter {
   add(labels: Labels, by?: number): void;
-  /** Takes the series away: of an object that is gone. */
+  /** Removes the series, for an object that is gone. */
   remove(labels: Labels): void;
 }
 
 export interface Gauge {
   set(labels: Labels, value: number): void;
   add(labels: Labels, by: number): void;
-  /** Takes the series away: of an object that is gone. */
+  /** Removes the series, for an object that is gone. */
   remove(labels: Labels): void;
 }
 
 export interface Histogram {
   observe(labels: Labels, value: number): void;
-  /** Takes the series away: of an object that is gone. */
+  /** Removes the series, for an object that is gone. */
   remove(labels: Labels): void;
 }
 
 /**
- * Counters, gauges and histograms of your own, which show in the process's `/metrics`. Asking twice for one name gives the
- * same metric. Throws `METRIC_NAME_INVALID`, and `METRIC_CONFLICT` where the name is one of another type.
+ * Your own counters, gauges and histograms in the process's `/metrics`. The same name always returns the same metric.
+ * Throws `METRIC_NAME_INVALID`, and `METRIC_CONFLICT` if the name has another type.
  *
  * ```ts
  * const SIZE = { name: "site_size_bytes", help: "How large a site is." };
@@ -70,5 +70,5 @@ export interface Metrics {
 const nothing = (): void => {};
 const unseen = { add: nothing, set: nothing, observe: nothing, remove: nothing };
 
-/** Counts nothing: for plans, and without a manager. */
+/** Records nothing: for plans, and without a manager. */
 export const noMetrics: Metrics = { counter: () => unseen, gauge: () => unseen, histogram: () => unseen };

@@ -1,8 +1,8 @@
-/** One rule of a Role or ClusterRole, with the place that it holds in. */
+/** One rule of a Role or ClusterRole, with its place. */
 export interface RbacRule {
-  /** The cluster by the manager's name for it; the own where left out. */
+  /** The manager's name of the cluster. Defaults to its own cluster. */
   readonly cluster?: string;
-  /** A Role in this namespace; a ClusterRole where left out. */
+  /** With a namespace, a Role there; otherwise a ClusterRole. */
   readonly namespace?: string;
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];

@@ -9,38 +9,38 @@ import type { MetricSource, Metrics } from "./metric-source.js";
 import type { RbacRule } from "./rbac-rule.js";
 import { checkFinalizerName } from "./run/finalizer.js";
 
-/** One thing that the watch showed of an object. */
+/** One event of an object's watch. */
 export type WatchStep<T extends KubeObject = KubeObject> =
   | { readonly type: "add"; readonly object: T; readonly isInInitialList: boolean }
   | {
       readonly type: "update";
       readonly old: T;
       readonly object: T;
-      /** There were more steps in between than are kept for one object: `old` is the last state that was shown. */
+      /** Steps in between were merged because there were too many: `old` is the last state that was delivered. */
       readonly merged?: boolean;
     }
-  /** Nothing changed: the object is shown again. */
+  /** Nothing changed: the object is delivered again. */
   | { readonly type: "sync"; readonly object: T }
   | { readonly type: "delete"; readonly object: T | undefined; readonly finalStateUnknown: boolean };
 
-/** What a watcher knows of the step that it handles. */
+/** The context of a watcher's step. */
 export interface WatchContext {
   readonly metrics: Metrics;
   readonly key: string;
-  /** Aborted when the step must end, or has taken too long; for whoever reads it, also from the very end of the lease. */
+  /** Aborted when the step must end or has taken too long, and when the lease ends. */
   readonly signal: AbortSignal;
-  /** 0 for a first try. */
+  /** 0 for the first attempt. */
   readonly attempt: number;
   readonly log: Logger;
-  /** The object was there when the watcher came. */
+  /** The object existed when the watcher started. */
   readonly isInInitialList: boolean;
-  /** The delete was missed while disconnected: the object given is the last state known. */
+  /** The delete was missed while disconnected: the object is the last known state. */
   readonly finalStateUnknown: boolean;
-  /** More updates came than are kept for an object that waits: this one stands for several, `old` for the last state shown. */
+  /** Several updates of a waiting object were merged into this one; `old` is the last state that was delivered. */
   readonly merged: boolean;
 }
 
-/** Says whether a new step of an object makes the pending retry of an earlier one pointless. */
+/** Whether a new step of an object makes the pending retry of an earlier one obsolete. */
 export type SupersedePolicy = (pending: WatchStep, next: WatchStep) => boolean;
 
 export interface WatcherOptions<T extends KubeObject> {
@@ -51,31 +51,31 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly labelSelector?: string;
   add?(object: T, ctx: WatchContext): unknown;
   update?(object: T, old: T, ctx: WatchContext): unknown;
-  /** With a finalizer, called before the object goes; without, afterwards. */
+  /** With a finalizer, called before the object is deleted; without one, afterwards. */
   delete?(object: T, ctx: WatchContext): unknown;
   /**
-   * The object was seen before: by a resync, or by a process that went on after a restart, which a finalizer tells. In its
-   * place `update` is called for the one, with the object as both its states, and `add` for the other.
+   * The object was seen before: by a resync, or, with a finalizer, by a process before a restart. Without `sync`, a
+   * resync calls `update` with the object as both states, and a restart calls `add`.
    */
   sync?(object: T, ctx: WatchContext): unknown;
-  /** Failed steps are tried again by this policy, then reported as given up. Defaults to that of controllers. */
+  /** Failed steps are retried by this policy, then reported as given up. Defaults to that of controllers. */
   readonly retry?: RetryPolicy;
   /** Defaults to {@link opinionatedSupersede}. */
   readonly supersedes?: SupersedePolicy;
-  /** Holds objects until `delete` is done, and marks those whose `add` is not yet: what makes a delete unmissable. */
+  /** Keeps objects until `delete` is done, and marks those whose `add` is not done yet. With it, no delete is missed. */
   readonly finalizer?: string;
-  /** How many objects are handled at once; steps of one object always follow each other. Defaults to 4. */
+  /** How many objects to handle at once; steps of one object are always sequential. Defaults to 4. */
   readonly concurrency?: number;
   readonly resync?: Duration;
   /**
-   * A step that takes longer is aborted and counts as failed. One that goes on all the same is reported as hung: no other
-   * step of its object is begun until it ends, those of other objects are. Defaults to 5 minutes.
+   * A step that takes longer is aborted and counts as failed. If it continues anyway, it is reported as hung: no other
+   * step of its object starts until it ends. Other objects are not affected. Defaults to 5 minutes.
    */
   readonly timeout?: Duration;
   readonly onError?: (error: unknown, step: FailedStep) => void;
   /** Counters and gauges of its own. */
   readonly metrics?: readonly MetricSource[];
-  /** What it needs beyond the kinds that it declares, for RBAC: to bind a role, to evict a pod. */
+  /** The permissions beyond those of its declared kinds, for RBAC: to bind a role, to evict a pod. */
   readonly permissions?: readonly RbacRule[];
 }
 
@@ -84,18 +84,18 @@ export interface FailedStep {
   readonly key: string;
   readonly type: WatchStep["type"];
   readonly attempt: number;
-  /** No retry follows. */
+  /** True if no retry follows. */
   readonly givenUp: boolean;
 }
 
-/** A watcher as declared: plain data, checked. `LiveWatcher` brings it to life. */
+/** A declared watcher: plain data, checked. `LiveWatcher` runs it. */
 export interface Watcher<T extends KubeObject = KubeObject> {
   readonly type: "watcher";
   readonly name: string;
   readonly kind: Kind<T>;
   readonly options: WatcherOptions<T>;
   readonly finalizer: string | undefined;
-  /** On objects whose `add` has begun and not ended. */
+  /** Set on objects whose `add` has started and not ended. */
   readonly inProgressFinalizer: string;
   readonly concurrency: number;
   readonly supersedes: SupersedePolicy;
@@ -108,8 +108,8 @@ export interface Watcher<T extends KubeObject = KubeObject> {
 }
 
 /**
- * Declares a watcher: it sees every step that the watch delivers, in the order of each object. For those who need events;
- * what follows from the state of an object belongs into a controller.
+ * Declares a watcher: it sees every step that the watch delivers, in order for each object. Use it only if you need
+ * events; work that depends on the state of an object belongs in a controller.
  *
  * ```ts
  * const audit = watcher(Website, {
@@ -171,8 +171,8 @@ const WATCHER_OPTIONS = {
 const WATCHER_FUNCTIONS = optionalFunctions("add", "update", "delete", "sync", "supersedes", "onError");
 
 /**
- * A delete makes every retry pointless. Otherwise a step of another type, or of the same generation, says nothing about
- * the failed one: its retry stays.
+ * A delete makes every retry obsolete. A step of another type, or of the same generation, says nothing about the failed
+ * one: its retry stays.
  */
 export const opinionatedSupersede: SupersedePolicy = (pending, next) => {
   if (next.type === "delete") return true;
@@ -180,5 +180,5 @@ export const opinionatedSupersede: SupersedePolicy = (pending, next) => {
   return pending.object?.metadata.generation !== next.object.metadata.generation;
 };
 
-/** Every new step of an object ends the retries of earlier ones. */
+/** Every new step of an object cancels the retries of earlier ones. */
 export const supersedeAll: SupersedePolicy = () => true;

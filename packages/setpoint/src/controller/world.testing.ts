@@ -38,17 +38,17 @@ export const Website: Kind<Website> = {
   scope: "Namespaced",
 };
 
-/** A request that was sent, as tests count them. */
+/** A request of a controller. */
 export interface SentRequest {
   readonly method: string;
   readonly path: string;
   readonly body: unknown;
 }
 
-/** Fails a request in place of the server, or before it is sent; undefined lets it through. */
+/** Answers a request instead of the server, or throws before it is sent; undefined lets it pass. */
 export type Fault = (request: SentRequest) => TransportResponse | Error | undefined;
 
-/** The embedded control plane, reached without a type: it is built on this package. */
+/** The embedded control plane, imported without a type: it depends on this package. */
 interface EmbeddedControlPlane extends AsyncDisposable {
   readonly transport: Transport;
   readonly client: Client;
@@ -61,12 +61,12 @@ export class World implements AsyncDisposable {
   readonly clock = new VirtualClock();
   readonly timeline = new Timeline();
   readonly events: ObjectEvent[] = [];
-  /** What controllers sent, but for watches. */
+  /** The requests of controllers, except watches. */
   readonly requests: SentRequest[] = [];
   fault: Fault | undefined;
-  /** Of requests that are never answered; they end with their signal. */
+  /** Requests that never get a response; they end with their signal. */
   hangs: ((request: SentRequest) => boolean) | undefined;
-  /** Of requests that the server gets, and whose answers are lost on the way. */
+  /** Requests that reach the server, but whose responses are lost. */
   loses: ((request: SentRequest) => boolean) | undefined;
   readonly #plane: EmbeddedControlPlane;
   readonly #runs: (LiveController | LiveWatcher)[] = [];
@@ -77,7 +77,7 @@ export class World implements AsyncDisposable {
     this.clock = clock;
   }
 
-  /** Of one seed, the uids are the same: clusters that are to be told apart need one each. */
+  /** The same seed gives the same uids: give each of several clusters its own. */
   static async create(seed = 1): Promise<World> {
     const clock = new VirtualClock();
     const world = new World(await controlPlane({ clock, random: seededRandom(seed) }), clock);
@@ -88,12 +88,12 @@ export class World implements AsyncDisposable {
     return world;
   }
 
-  /** The administrator's own client: its requests are not counted. */
+  /** The administrator's client: its requests are not counted. */
   get client(): Client {
     return this.#plane.client;
   }
 
-  /** A cluster of its own for each process that a test plays: nothing is shared but the server. */
+  /** A new cluster object for each simulated process: only the server is shared. */
   cluster(): Cluster {
     const { clock } = this;
     const transport: Transport = {
@@ -106,7 +106,7 @@ export class World implements AsyncDisposable {
     return { client, informers };
   }
 
-  /** Runs a controller in a process of its own. */
+  /** Runs a controller in its own simulated process. */
   // biome-ignore lint/suspicious/noExplicitAny: of any kind
   async run(controller: Controller<any>, more: Partial<ControllerEnvironment> = {}): Promise<LiveController> {
     const { clock, timeline } = this;

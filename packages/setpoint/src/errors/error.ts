@@ -1,4 +1,4 @@
-/** What the registry says of one error: what happened, and what its reader can do about it. */
+/** The registry's entry of an error code: what happened, and what to do. */
 export interface ErrorEntry {
   /** One sentence that names the situation; details go into the message of each instance. */
   readonly summary: string;
@@ -28,7 +28,7 @@ export class SetpointError<Code extends string = string> extends Error {
   }
 }
 
-/** Whether an error is one of the registry; with a code, whether it is that one. */
+/** Whether an error is a SetpointError; with a code, whether it has that code. */
 export function isSetpointError<Code extends string>(error: unknown, code?: Code): error is SetpointError<Code> {
   return error instanceof SetpointError && (code === undefined || error.code === code);
 }

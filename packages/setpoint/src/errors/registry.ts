@@ -1,6 +1,6 @@
 import { defineErrors } from "./error.js";
 
-/** Every error code of the package `setpoint`, by area. A test holds this list and `docs/errors.md` together. */
+/** Every error code of the package `setpoint`, by area. A test keeps `docs/errors.md` equal to this list. */
 export const errorRegistry = defineErrors({
   ABORTED: {
     summary: "The caller aborted the operation through its AbortSignal.",

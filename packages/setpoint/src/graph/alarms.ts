@@ -7,10 +7,10 @@ interface Alarm extends HeapEntry {
   readonly at: number;
 }
 
-/** A clock's timer takes no more than some 24 days. */
+/** A timer can wait at most about 24 days. */
 const LONGEST_TIMER_MS = 86_400_000;
 
-/** When resources run again by themselves: one time for each, the last that was set, and one timer for all. */
+/** When resources run again by themselves: one time per resource, the last one set, and one timer for all. */
 export class Alarms implements Disposable {
   readonly #clock: Clock;
   readonly #ring: (ids: readonly Key[], nowMs: number) => void;
@@ -32,7 +32,7 @@ export class Alarms implements Disposable {
     this.#heap.push(alarm);
   }
 
-  /** To be called when all are set. */
+  /** Call it when all times are set. */
   arm(): void {
     const at = this.#heap.peek()?.at;
     if (at === undefined || this.#isOver || this.#timer?.at === at) return;

@@ -1,4 +1,4 @@
-/** One text for all ways of writing the same JSON: fields in order, those that are undefined left out. */
+/** The canonical text of a JSON value: fields sorted, undefined ones omitted. */
 export function canonical(value: unknown): string {
   return (
     JSON.stringify(value, (_, inner: unknown) =>
@@ -9,7 +9,7 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** Equal for equal JSON, and for nothing else that anybody will meet. */
+/** Equal for equal JSON, and practically never for different JSON. */
 export function contentHash(value: unknown): string {
   const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(canonical(value)).digest("base64url").slice(0, 22);

@@ -2,8 +2,8 @@ import type { Draft } from "./draft.js";
 import { type Key, resourceKey } from "./resource.js";
 
 /**
- * Whether a live resource reaches itself along refs. Walks up and down by turns and stops when either walk has ended, so that it
- * costs no more than twice the smaller of the two.
+ * Whether a live resource reaches itself along refs. Walks up and down in turns and stops when either walk ends, so
+ * that it costs at most twice the smaller walk.
  */
 export function isOnCycle(draft: Draft, key: Key): boolean {
   const up = walk(draft, key, parentsOf);
@@ -17,13 +17,13 @@ export function isOnCycle(draft: Draft, key: Key): boolean {
   }
 }
 
-/** All that refer to each other with this one: those both above and below it. */
+/** The strongly connected component: all nodes both above and below this one. */
 export function componentOf(draft: Draft, key: Key): ReadonlySet<Key> {
   const above = new Set(walk(draft, key, parentsOf));
   return new Set([...walk(draft, key, childrenOf)].filter((other) => above.has(other)));
 }
 
-/** Of the keys given, those on a cycle that stays among them (Tarjan). Costs their edges. */
+/** Which of the keys are on a cycle among themselves (Tarjan). Linear in their edges. */
 export function cyclicAmong(draft: Draft, keys: Iterable<Key>): ReadonlySet<Key> {
   const inside = new Set(keys);
   const order = new Map<Key, number>();
@@ -69,7 +69,7 @@ export function cyclicAmong(draft: Draft, keys: Iterable<Key>): ReadonlySet<Key>
   }
 }
 
-/** Each key met, once; the start only where it is met again. */
+/** Each key on the walk once; the start only if the walk reaches it again. */
 function* walk(draft: Draft, start: Key, next: (draft: Draft, key: Key) => Iterator<Key>): IterableIterator<Key> {
   const seen = new Set<Key>();
   const stack = [next(draft, start)];

@@ -3,14 +3,14 @@ import { type Key, type ResourceName, resourceKey } from "./resource.js";
 import { breaksRing, inputsOf, isUnchanged, nameHolder, settle } from "./scheduling.js";
 import type { Line, Node, Phase, Weights } from "./state.js";
 
-/** How many of the line are looked at beyond the first that does not fit. */
+/** How many nodes of the line to look at beyond the first that does not fit. */
 const WINDOW = 16;
-/** How often the first in line may be overtaken by lighter ones before all wait for it. */
+/** How often lighter nodes may overtake the first in line before all wait for it. */
 const MAX_OVERTAKEN = 16;
-/** Sums of fractions are not exact: what is left of them must not keep anything waiting for ever. */
+/** Sums of fractions are inexact: the rounding error must not make a node wait forever. */
 const ROUNDING = 1 + 1e-9;
 
-/** Starts what may start: all deletes, then all renames, then the rest, as far as the capacity goes. */
+/** Starts what may start: all deletes, then all renames, then the rest, within the capacity. */
 export function dispatch(draft: Draft): void {
   if (draft.next.locks > 0) return;
   startInOrder(draft, "delete");
@@ -52,7 +52,7 @@ function startRegular(draft: Draft): void {
   }
 }
 
-/** The node, if only capacity keeps it from starting. A node that has to wait leaves the line until it is woken. */
+/** The node, if only capacity can keep it from starting. A node that has to wait leaves the line until it is woken. */
 function startable(draft: Draft, id: Key, phase: Phase): Node | undefined {
   const node = draft.node(id);
   if (!node?.inLine) return undefined;
@@ -87,7 +87,7 @@ export function blockingRuns(draft: Draft, node: Node, phase: Phase): ReadonlySe
     const busy = draft.next.busy.get(name);
     if (busy !== undefined) found.add(busy);
   }
-  // A regular run has no ancestor at work, and of its descendants at most cancelled ones.
+  // A regular run has no running ancestor, and its running descendants are cancelled.
   if (phase !== "reconcile") runsAbove(draft, node, found);
   if (phase !== "reconcile" || draft.next.cancelledInFlight > 0) runsBelow(draft, names, found);
   return found;
@@ -105,7 +105,7 @@ function runsBelow(draft: Draft, names: readonly Key[], found: Set<number>): voi
   }
 }
 
-/** What is at rest has nothing above it that is at work. */
+/** A node at rest has no running node above it. */
 function runsAbove(draft: Draft, node: Node, found: Set<number>): void {
   const seen = new Set(node.meta.refs.map(resourceKey));
   for (const key of seen) {
@@ -152,10 +152,10 @@ function start(draft: Draft, node: Node): void {
   draft.effects.push({ type: "start", run: id, id: node.id });
 }
 
-/** An unused temporary name, for the resource that moves aside in a ring of renames. */
+/** An unused temporary name for the resource that moves aside in a ring of renames. */
 function asideName(draft: Draft, { meta }: Node, run: number): ResourceName {
   const { nodes, tombstones, moving, busy } = draft.next;
-  // Runs are counted from 1 after a restart, so that a number alone may have been used before.
+  // Run numbers start from 1 after a restart, so a number alone may have been used before.
   for (let number = run; ; number++) {
     const name = { kind: meta.name.kind, name: `${meta.name.name}~${number}` };
     draft.operations++;
@@ -163,7 +163,7 @@ function asideName(draft: Draft, { meta }: Node, run: number): ResourceName {
   }
 }
 
-/** A node that weighs more than there is runs alone. */
+/** A node that weighs more than the capacity runs alone. */
 function clamped(draft: Draft, weights: Weights): Weights {
   const limited = Object.entries(weights).filter(([name]) => draft.next.capacity[name] !== undefined);
   return Object.fromEntries(limited.map(([name, weight]) => [name, Math.min(weight, draft.next.capacity[name]!)]));

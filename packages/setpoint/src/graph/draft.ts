@@ -5,7 +5,7 @@ import type { Due, Effect, GraphRecord, KindPolicy, Node, Phase, Run, State, Wei
 const NO_CHILDREN: PersistentMap<true> = PersistentMap.empty();
 const NO_LINE = { front: undefined, back: undefined };
 
-/** A graph of no resources. */
+/** An empty graph. */
 export function emptyState(policies: Readonly<Record<string, KindPolicy>>, capacity: Weights = {}): State {
   return {
     policies,
@@ -33,11 +33,11 @@ export function emptyState(policies: Readonly<Record<string, KindPolicy>>, capac
 
 type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };
 
-/** The state while one event is reduced. What it shares with the state before is never changed. */
+/** The state while one event is reduced. It never changes what it shares with the previous state. */
 export class Draft {
   readonly now: number;
   readonly next: Mutable<State>;
-  /** Nodes to look at: something that they wait for has changed. */
+  /** Nodes to look at, because something that they wait for has changed. */
   readonly todo: Key[] = [];
   /** Nodes below one that has just become unsettled. */
   readonly spread: Key[] = [];
@@ -76,9 +76,8 @@ export class Draft {
   }
 
   /**
-   * Puts a node in its place. Keeps every count that depends on it: its children's unsettled refs, the open deletes and
-   * renames, those in line. Children of a node that becomes unsettled come to `spread`, those of one that is settled to
-   * `todo`.
+   * Replaces a node. Updates every count that depends on it: its children's unsettled refs, the open deletes and
+   * renames, the line. Children of a node that becomes unsettled go to `spread`, those of a settled one to `todo`.
    */
   set(node: Node): void {
     const before = this.next.nodes.get(node.id);
@@ -98,7 +97,7 @@ export class Draft {
     this.#count(node, undefined);
   }
 
-  /** Has the node stored, or its absence, when the step is done. */
+  /** Stores the node, or its absence, at the end of the step. */
   store(id: Key): void {
     this.#dirty.add(id);
   }
@@ -146,7 +145,7 @@ export class Draft {
     (this.next as Record<Field, unknown>)[field] = changed;
   }
 
-  /** The state after the step, with what has to be stored and shown. */
+  /** The state after the step, with what to store and to show. */
   finish(): { readonly state: State; readonly effects: readonly Effect[] } {
     const stored: Effect[] = [];
     for (const id of this.#dirty) {
@@ -199,7 +198,7 @@ export class Draft {
   }
 }
 
-/** What is stored of a node. */
+/** The stored part of a node. */
 export function recordOf(node: Node): GraphRecord {
   const { meta, spec, state, specHash, trace, began, requested, due, retryDue, attempt, origins, failure } = node;
   return {
@@ -228,7 +227,7 @@ export function dueOf(node: Node): Due | undefined {
   return phaseOf(node) === "reconcile" ? node.due : node.retryDue;
 }
 
-/** The keys of all names that a resource under rename may still keep things under. */
+/** The keys of all names under which a resource may still have things during a rename. */
 export function originsOf({ meta, origins = [] }: Node): readonly Key[] {
   return meta.renamedFrom ? [meta.renamedFrom, ...origins].map(resourceKey) : [];
 }

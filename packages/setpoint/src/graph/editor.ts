@@ -15,14 +15,14 @@ interface EditorPlace {
   /** `problem`: why the edits cannot be made, whatever the graph holds. */
   submit(edits: readonly Edit[], problem: unknown): Ticket;
   lock: GraphEditor["lock"];
-  /** Checks a spec as its kind asks; throws where it does not fit. */
+  /** Validates a spec by its kind; throws if it does not fit. */
   specOf(
     name: ResourceName,
     spec: unknown,
   ): { readonly spec: unknown; readonly specHash: string; readonly weights: Weights };
 }
 
-/** Makes edits out of calls, one by one or in batches. */
+/** Turns calls into edits, one by one or in batches. */
 export class Editor implements GraphEditor {
   readonly #place: EditorPlace;
 
@@ -103,7 +103,7 @@ export class Editor implements GraphEditor {
   }
 }
 
-/** What the caller does with its lists later changes nothing here. */
+/** A copy, because the caller may change its lists later. */
 function copied({ refs, owner, paths, tags }: MetaChange): MetaChange {
   return {
     ...(refs ? { refs: namesOf(refs) } : {}),

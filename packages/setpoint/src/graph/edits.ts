@@ -53,7 +53,7 @@ function create(draft: Draft, edit: EditOf<"create">): readonly Key[] | EditRefu
   };
   let revived: Partial<Node> = {};
   if (former) {
-    // What the deleted one left in the world is taken over as it is.
+    // The new resource takes over what the deleted one left in the world.
     const stopped = cancelRun(draft, former, "stop", `${nameText(name)} was created again`);
     removeTombstone(draft, stopped);
     revived = { began: true, ...(stopped.run === undefined ? {} : { run: stopped.run }) };
@@ -123,7 +123,7 @@ function signatureOf(specHash: string, refs: readonly ResourceName[]): string {
   return [specHash, ...refs.map(resourceKey)].join("\n");
 }
 
-/** A run may update its own resource: what it has done is then taken to be for the new spec. */
+/** A run may update its own resource: its work then counts for the new spec. */
 function updateOwnRun(draft: Draft, node: Node, by: number): void {
   draft.setRun({
     ...draft.run(by)!,
@@ -131,11 +131,11 @@ function updateOwnRun(draft: Draft, node: Node, by: number): void {
     inputs: inputsOf(draft, node),
     reads: node.meta.refs.map(resourceKey),
   });
-  // It now refers to something that is at work or about to be: the two must not run at once.
+  // It now refers to a node that runs or is about to: the two must not run at the same time.
   if (node.unsettledRefs > 0) cancelRun(draft, node, "again", "it refers to a resource that is not at rest");
 }
 
-/** A run in flight goes on reading what its resource no longer refers to. */
+/** A run in flight still reads what its resource no longer refers to. */
 function keepReading(draft: Draft, node: Node, refs: readonly Key[]): void {
   const run = node.run === undefined ? undefined : draft.run(node.run);
   for (const key of run?.reads ?? []) {
@@ -163,7 +163,7 @@ function remove(draft: Draft, node: Node, by: number | undefined): readonly Key[
   return ids;
 }
 
-/** Sets a deleted resource aside until what it keeps under this name is removed. */
+/** Sets a deleted resource aside until everything under this name is removed. */
 function bury(draft: Draft, node: Node, name: ResourceName, hasRun: boolean): Key {
   const id = `~${draft.next.nextTombstone++}/${resourceKey(name)}`;
   const { renamedFrom: _, ...meta } = node.meta;
@@ -205,7 +205,8 @@ function rename(draft: Draft, { moves }: EditOf<"rename">): readonly Key[] | Edi
     const hasLeftTraces = node.trace !== undefined || node.began === true;
     const places = hasLeftTraces ? placesOf(node) : [];
     const from = places.find((place) => nameText(place) !== nameText(to));
-    // Its new name stays among them where it has been there before: a later rename or delete has to look there too.
+    // The new name stays among the origins if the resource was there before: a later rename or delete has to look there
+    // too.
     const origins = from ? places.filter((place) => place !== from) : [];
     const { renamedFrom: _, ...meta } = node.meta;
     const { origins: __, ...rest } = node;
@@ -239,7 +240,7 @@ function rename(draft: Draft, { moves }: EditOf<"rename">): readonly Key[] | Edi
   return placed;
 }
 
-/** A rename may close a ring, and any member of it may be the one that has to step aside now. */
+/** A rename may close a ring, and then any member may have to step aside. */
 function wakeRing(draft: Draft, start: Key): void {
   const seen = new Set<Key>();
   for (let id = draft.next.moving.get(start); id !== undefined && !seen.has(id); id = draft.next.moving.get(id)) {
@@ -249,7 +250,7 @@ function wakeRing(draft: Draft, start: Key): void {
   }
 }
 
-/** The names that what a resource keeps may be under, each once. */
+/** The names under which a resource may have things, each once. */
 function placesOf({ meta, origins = [] }: Node): readonly ResourceName[] {
   return meta.renamedFrom ? sortedRefs([...origins, meta.renamedFrom]) : [meta.name];
 }
@@ -276,7 +277,7 @@ export function calledOff({ due: _, requested: __, ...rest }: Node): Node {
   return { ...rest, causes: [], failure: { code: "GRAPH_RUN_CANCELLED", message: "the run was cancelled" } };
 }
 
-/** A rename is not called off: what it moves would stay under a name that others may take. */
+/** A rename is not cancelled: things would stay under a name that others may take. */
 function cancel(draft: Draft, node: Node): readonly Key[] {
   if (phaseOf(node) !== "reconcile") return [node.id];
   if (node.run !== undefined) cancelRun(draft, draft.patch(node, { causes: [] }), "stop", "it was cancelled");
@@ -289,7 +290,7 @@ function cancel(draft: Draft, node: Node): readonly Key[] {
   return [node.id];
 }
 
-/** Puts a node in under its id, with its edges; in the indexes of deleted and moving ones where it belongs there. */
+/** Inserts a node under its id, with its edges, and into the indexes of deleted and moving ones if it belongs there. */
 export function place(draft: Draft, node: Node, isStored = false): void {
   const key = resourceKey(node.meta.name);
   const linked = draft.link(node);
@@ -310,7 +311,7 @@ function takeOut(draft: Draft, node: Node): void {
   draft.store(node.id);
 }
 
-/** Takes a deleted resource out for good. */
+/** Removes a deleted resource for good. */
 export function removeTombstone(draft: Draft, node: Node): void {
   const key = resourceKey(node.meta.name);
   const left = (draft.next.tombstones.get(key) ?? []).filter((id) => id !== node.id);
@@ -325,8 +326,8 @@ function moveRun(draft: Draft, { run }: Node, node: Key | undefined): void {
 }
 
 /**
- * Marks a node as part of a cycle. It is out of the schedule, and at rest as far as its dependents are concerned. One that
- * was to be renamed never would be, and would keep its old name from others: what it keeps there is removed instead.
+ * Marks a node as part of a cycle. It leaves the schedule, and counts as at rest for its dependents. A pending rename
+ * would never happen and would block its old name: what is there is removed instead.
  */
 export function setCyclic(draft: Draft, node: Node): void {
   if (node.status === "cyclic") return;
@@ -343,7 +344,7 @@ export function setCyclic(draft: Draft, node: Node): void {
   tellChildren(draft, node, "finished");
 }
 
-/** After the refs of a node have changed: whether it closes a cycle, and who of its former cycle is free. */
+/** After a change of a node's refs: checks whether it closes a cycle, and which nodes of its former cycle are free. */
 function checkCycles(draft: Draft, id: Key, former: Iterable<Key>): void {
   recheckCycles(draft, former);
   if (!isOnCycle(draft, id)) return;
@@ -357,7 +358,7 @@ function recheckCycles(draft: Draft, members: Iterable<Key>): void {
     const node = draft.node(key)!;
     if (cyclic.has(key)) continue;
     addCauses(draft, draft.patch(node, { status: "pending" }), [{ type: "uncycled" }]);
-    // To those below it has failed until now. It may be settled without a run, which would not tell them.
+    // For its dependents it has failed until now. It may settle without a run, which would not tell them.
     tellChildren(draft, node, "finished");
   }
 }

@@ -14,12 +14,15 @@ import type { FinishedRun, Node, State } from "./state.js";
 
 /** One thing that a resource waits for. */
 export type Blocker =
-  /** A run that has not returned; `cancelled`, but not back yet. */
+  /** A run that has not returned; `cancelled` if it was cancelled but has not returned yet. */
   | { readonly type: "run"; readonly name: ResourceName; readonly cancelled: boolean }
   | {
       readonly type: "resource";
       readonly name: ResourceName;
-      /** It refers to it; it needs its name; deletes and renames go first; it is ahead in line. */
+      /**
+       * `ref`: it refers to it. `name`: it needs its name. `phase`: deletes and renames go first. `line`: it is ahead
+       * in line.
+       */
       readonly why: "ref" | "name" | "phase" | "line";
     }
   | { readonly type: "timer"; readonly at: number }
@@ -33,17 +36,17 @@ export type Blocker =
 export interface Explanation {
   readonly name: ResourceName;
   readonly status: ResourceStatus;
-  /** One sentence of all below. */
+  /** A summary of all below in one sentence. */
   readonly reason: string;
   /** Why it is to run, or is running; empty where nothing asks for it. */
   readonly causes: readonly GraphCause[];
   /** What it waits for, from the nearest to the last, which is running, timed or at rest. */
   readonly waitsFor: readonly Blocker[];
   readonly lastRun?: FinishedRun;
-  /** When it was last settled without a run, because its spec and inputs were those of the last one. */
+  /** When it last settled without a run, because its spec and inputs had not changed. */
   readonly settledOn?: number;
   readonly error?: GraphError;
-  /** From a failed ref to the resource whose failure led to it. */
+  /** From a failed ref to the resource whose failure caused it. */
   readonly failedRefs: readonly ResourceName[];
 }
 
@@ -67,7 +70,7 @@ export function explain(state: State, id: Key): Explanation | undefined {
   };
 }
 
-/** What is shown as the error of a node: that of the last run, unless another one is to come. */
+/** The error that a node shows: that of the last run, unless another run is pending. */
 export function errorOf(node: Node): GraphError | undefined {
   if (node.status === "cyclic") {
     return { code: "GRAPH_CYCLE", message: `${nameText(node.meta.name)} refers to itself, directly or through others` };
@@ -118,7 +121,7 @@ function blockerOf(draft: Draft, node: Node): { readonly blocker: Blocker; reado
   if (earlier) return by(earlier, "phase");
   const ahead = phase === "reconcile" ? draft.node(draft.next.window[0] ?? "") : undefined;
   if (ahead && ahead.id !== node.id) return by(ahead, "line");
-  // Only the capacity is left: any run in flight gives some of it back.
+  // Only capacity is missing: any run in flight frees some.
   for (const run of draft.next.runs.values()) return { blocker: runBlocker(draft, run.id) };
   return { blocker: { type: "rest", name } };
 }
@@ -129,7 +132,7 @@ function runBlocker(draft: Draft, id: number): Blocker {
   return { type: "run", name, cancelled: run.cancelled !== false };
 }
 
-/** A delete, or before regular runs a rename, that is still to be done. */
+/** A pending delete, or, before regular runs, a pending rename. */
 function openEarlier(draft: Draft, phase: "delete" | "rename" | "reconcile"): Node | undefined {
   const isOpen = (node: Node | undefined): node is Node =>
     node !== undefined && !node.isParked && (node.status === "pending" || node.status === "running");

@@ -1,22 +1,22 @@
 import { type CauseRules, describeLoopCause, type LoopCause, mergeCauses } from "../loop/cause.js";
 import { nameText, type ResourceName } from "./resource.js";
 
-/** Why a resource is to run. */
+/** Why a resource will run. */
 export type GraphCause =
-  /** The runtime came up. */
+  /** The graph was opened. */
   | { readonly type: "restart" }
   | { readonly type: "created" }
   /** Spec or refs were updated. */
   | { readonly type: "updated" }
   | { readonly type: "deleted" }
   | { readonly type: "renamed"; readonly from: ResourceName }
-  /** A ref has finished a run, or has gone. */
+  /** A ref has finished a run, or is gone. */
   | { readonly type: "ref"; readonly name: ResourceName; readonly change: "finished" | "deleted" }
-  /** A caller requested a run, and may have stated a reason. */
+  /** A caller requested a run, maybe with a reason. */
   | { readonly type: "requested"; readonly why?: string }
-  /** A run was cancelled before its end: what it was to do is still to be done. */
+  /** A run was cancelled, so its work is still to be done. */
   | { readonly type: "interrupted" }
-  /** The cycle that it was in is cut. */
+  /** The resource is no longer on a cycle. */
   | { readonly type: "uncycled" }
   | LoopCause;
 
@@ -25,13 +25,13 @@ const RULES: CauseRules<GraphCause> = {
   isOneOfMany: ({ type }) => type === "ref" || type === "more",
 };
 
-/** All causes of both, each once; beyond 32, refs are counted. */
+/** All causes of both, each once; more than 32 refs are only counted. */
 export function mergeGraphCauses(earlier: readonly GraphCause[], later: readonly GraphCause[]): readonly GraphCause[] {
   if (earlier.length === 0) return later;
   return later.length === 0 ? earlier : mergeCauses(earlier, later, RULES);
 }
 
-/** Whether the cause only says that something may have changed: equal inputs then make a run needless. */
+/** Whether the cause only says that something may have changed: with equal inputs no run is needed. */
 export function isSoft({ type }: GraphCause): boolean {
   return ["restart", "created", "updated", "renamed", "ref", "uncycled", "more"].includes(type);
 }

@@ -8,7 +8,7 @@ export interface NewResource<Spec = unknown> {
   readonly owner?: ResourceName;
   readonly paths?: readonly string[];
   readonly tags?: readonly string[];
-  /** For what runs as long as the process does. */
+  /** For resources that run for as long as the process. */
   readonly hidden?: boolean;
 }
 
@@ -29,39 +29,39 @@ export interface ReconcileOptions {
   readonly why?: string;
 }
 
-/** How a resource came to rest. */
+/** The final state of a resource after an edit. */
 export interface Rest {
-  /** Undefined where it is gone. */
+  /** Undefined if it is gone. */
   readonly resource: GraphResource | undefined;
   readonly error?: GraphError;
 }
 
 /**
- * What every edit returns. Awaited, it tells how the resources came to rest, in the order of the edits; it rejects only where
- * the edit was refused or the graph has stopped. Need not be awaited.
+ * The result of every edit. When awaited, it resolves to the final states of the resources, in the order of the edits.
+ * It rejects only if the edit is refused or the graph has stopped. You need not await it.
  */
 export interface Ticket extends Promise<readonly Rest[]> {
-  /** Fulfilled once the edit is stored. */
+  /** Resolves once the edit is stored. */
   readonly accepted: Promise<void>;
 }
 
-/** The edits of a graph. An edit that changes nothing causes nothing. */
+/** The edits of a graph. An edit without a change has no effect. */
 export interface GraphEditor {
   create(resource: NewResource): Ticket;
   updateMeta(name: ResourceName, change: MetaChange, options?: EditOptions): Ticket;
   updateSpec(name: ResourceName, spec: unknown, options?: EditOptions): Ticket;
   updateName(from: ResourceName, to: ResourceName): Ticket;
   delete(name: ResourceName, options?: EditOptions): Ticket;
-  /** Asks for a run; one that is under way is cancelled and repeated. */
+  /** Requests a run. A run in progress is cancelled and repeated. */
   reconcile(name: ResourceName, options?: ReconcileOptions): Ticket;
-  /** Cancels the run, or what would lead to one, and does not repeat it. */
+  /** Cancels the run, or a pending one, without repeating it. */
   cancel(name: ResourceName): Ticket;
   /**
-   * All edits that `work` makes, at once: all or none, scheduled as one. Names may be exchanged: what gives a name up in the
-   * same batch does not stand in the way of what takes it.
+   * Applies all edits of `work` at once: all or none, scheduled as one. Names may be swapped: a resource that gives up
+   * a name in the same batch does not block the one that takes it.
    */
   batch(work: (edit: BatchEditor) => void): Ticket;
-  /** Until `work` has ended nothing starts, and the edits of others wait. */
+  /** Until `work` has ended, nothing starts and the edits of others wait. */
   lock<Result>(work: (edit: GraphEditor) => Promise<Result> | Result): Promise<Result>;
 }
 

@@ -6,7 +6,7 @@ import type { GraphContext } from "./graph-context.js";
 import type { GraphResource, ResourceName } from "./resource.js";
 import type { Weights } from "./state.js";
 
-/** A schema of any library that follows the Standard Schema; its check must not be asynchronous. */
+/** A schema of any Standard Schema library; its validation must be synchronous. */
 export interface GraphSchema<Value = unknown> {
   readonly "~standard": {
     readonly validate: (value: unknown) => unknown;
@@ -14,7 +14,7 @@ export interface GraphSchema<Value = unknown> {
   };
 }
 
-/** What a run returns: an outcome, or one with what else there is to say. Nothing is as good as `done`. */
+/** What a run returns: an outcome, or a report with an outcome. Nothing means `done`. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a reconciler may return nothing at all.
 export type GraphResult = Outcome | GraphReport | undefined | void;
 
@@ -22,25 +22,25 @@ export interface GraphReport {
   /** Defaults to done. */
   readonly outcome?: Outcome;
   /**
-   * What dependents compare: equal output, equal version. Without one every run that succeeds counts as a new output. A
-   * version that is known from the data itself stays the same across restarts.
+   * What dependents compare: equal output, equal version. Without one, every successful run counts as a new output. A
+   * version that is derived from the data survives restarts.
    */
   readonly outputVersion?: string;
-  /** Wall time in milliseconds at which to run again; one that is past runs again at once. */
+  /** Wall time in milliseconds of the next run; a time in the past runs again at once. */
   readonly runAgainAt?: number;
-  /** Shown beside the resource. Never a reason for anybody to run. */
+  /** Shown with the resource. Warnings never cause a run. */
   readonly warnings?: readonly string[];
 }
 
 export interface GraphKindOptions<Spec, State> {
   /** The kind in the names of its resources: `Model`. */
   readonly name: string;
-  /** Checks each spec that is given; what it returns is the spec. */
+  /** Validates each spec; its result becomes the spec. */
   readonly spec?: GraphSchema<Spec>;
   readonly state?: GraphSchema<State>;
   /**
-   * Brings the world to what the spec says. Idempotent; may be called at any time, and again after it was cancelled. Shared by
-   * all resources of the kind: what it keeps between calls in variables of its own is a cache.
+   * Brings the world to the state that the spec describes. Must be idempotent; may be called at any time, and again
+   * after it was cancelled. All resources of the kind share it: treat its own variables as a cache.
    */
   reconcile(resource: GraphResource<Spec, State>, ctx: GraphContext<State>): GraphResult | Promise<GraphResult>;
   /** Removes what a deleted resource left in the world. Called until it succeeds. */
@@ -56,15 +56,16 @@ export interface GraphKindOptions<Spec, State> {
     ctx: GraphContext<State>,
   ): GraphResult | Promise<GraphResult>;
   /**
-   * `always`, the default: runs whenever all refs have finished and one of them ran. `changed`: is settled without a call
-   * where spec, refs' output versions and refs' failures are those of its last run; so a restart runs nothing.
+   * `always`, the default: runs when all refs have finished and one of them ran. `changed`: settles without a call if
+   * the spec, the refs' output versions and the refs' failures are those of its last run, so that a restart runs
+   * nothing.
    */
   readonly whenRefsFinish?: "always" | "changed";
   /** Delays after failures. Defaults to 100 ms doubling up to 5 minutes. */
   readonly retry?: RetryPolicy;
-  /** What a run takes of the graph's capacity. */
+  /** How much of the graph's capacity a run uses. */
   readonly weight?: Weights | ((spec: Spec) => Weights);
-  /** A run is aborted, and counts as failed, after so long. Never by default. */
+  /** Aborts a run after this long; it counts as failed. Defaults to no limit. */
   readonly timeout?: Duration;
 }
 
@@ -141,12 +142,12 @@ export function weightsOf(kind: GraphKind | undefined, spec: unknown, what: stri
   return weights;
 }
 
-/** The value as the schema gives it; throws `GRAPH_SPEC_INVALID` with each field that does not fit. */
+/** The value as the schema returns it. Throws `GRAPH_SPEC_INVALID` with each invalid field. */
 export function checked<Value>(schema: GraphSchema<Value> | undefined, value: unknown, what: string): Value {
   if (!schema) return value as Value;
   const validated = schema["~standard"].validate(value);
   if (validated instanceof Promise) {
-    validated.catch(() => {}); // nobody waits for it
+    validated.catch(() => {}); // the result is ignored
     throw new SetpointError(
       "GRAPH_KIND_INVALID",
       `${what}: its schema validates asynchronously, but a graph needs a synchronous schema`,

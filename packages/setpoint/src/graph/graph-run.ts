@@ -18,7 +18,7 @@ import { viewOf } from "./view.js";
 export interface GraphRunOptions {
   readonly run: Run;
   readonly node: Node;
-  /** Undefined where the kind of a stored resource is declared no more. */
+  /** Undefined if the kind of a stored resource is no longer declared. */
   readonly kind: GraphKind | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -29,7 +29,7 @@ export interface GraphRunOptions {
   readonly updateState: (state: unknown) => void;
 }
 
-/** One call of a kind's function, from its start to what it returned. */
+/** One call of a kind's function. */
 export class GraphRun {
   /** What the run came to; never rejects. */
   readonly returned: Promise<GraphRunResult>;

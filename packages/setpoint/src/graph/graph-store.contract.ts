@@ -28,7 +28,7 @@ const put = (name: string, version: number, expected: number): StoreWrite => ({
   expected,
 });
 
-/** What every store of a graph keeps to. `make` gives a store that is empty. */
+/** What every graph store must do. `make` returns an empty store. */
 export function graphStoreContract(name: string, make: () => GraphStore): void {
   const stored = (session: GraphSession) =>
     [...session.records()].map(({ id, record }) => [id, record.meta.version]).sort();

@@ -33,14 +33,14 @@ import { viewOf } from "./view.js";
 export interface GraphOptions {
   // biome-ignore lint/suspicious/noExplicitAny: kinds of all specs and states stand in one list.
   readonly kinds: readonly GraphKind<any, any>[];
-  /** Defaults to memory, which forgets everything with the process. */
+  /** Defaults to memory, which loses everything with the process. */
   readonly store?: GraphStore;
-  /** How much there is of what runs weigh: `{ connections: 4 }`. What is not named is not limited. */
+  /** The capacity of each weight: `{ connections: 4 }`. Weights without a capacity are not limited. */
   readonly capacity?: Weights;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
-  /** Says whether this process may still act; asked before every effect of a run. */
+  /** Whether this process may still act; checked before every effect of a run. */
   readonly fence?: Fence;
 }
 
@@ -55,7 +55,7 @@ export interface ListFilter {
   readonly tag?: string;
 }
 
-/** Opens the store, fences off the process that had it open, and schedules the resources in it. */
+/** Opens the store, fences off the process that had it open, and schedules its resources. */
 export async function openGraph(options: GraphOptions): Promise<Graph> {
   const session = await (options.store ?? memoryStore()).open();
   try {
@@ -67,8 +67,8 @@ export async function openGraph(options: GraphOptions): Promise<Graph> {
 }
 
 /**
- * Resources that refer to each other, kept as their specs say: the event loop around the reducer. Every edit is stored before
- * anything runs because of it.
+ * Resources that refer to each other, reconciled to their specs: the event loop around the reducer. Every edit is
+ * stored before anything runs because of it.
  *
  * ```ts
  * await using graph = await openGraph({ kinds: [Table] });
@@ -94,7 +94,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
   readonly #ended: { promise: Promise<unknown>; resolve: (error: unknown) => void };
   #state: State;
   #operations = 0;
-  /** Effects of steps that are not yet stored, and the tickets of their edits. */
+  /** Effects of steps that are not stored yet, and the tickets of their edits. */
   #effects: Effect[] = [];
   #unstored: OpenTicket[] = [];
   #flushing: Promise<void> | undefined;
@@ -125,7 +125,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
     this.#ended = { promise: new Promise((done) => (resolve = done)), resolve: (error) => resolve(error) };
   }
 
-  /** `openGraph` is the way in. */
+  /** Use `openGraph`. */
   static async open(options: GraphOptions, session: GraphSession): Promise<Graph> {
     const graph = new Graph(options, session);
     graph.#apply(
@@ -135,12 +135,15 @@ export class Graph implements GraphEditor, AsyncDisposable {
     return graph;
   }
 
-  /** Fulfilled when the graph has stopped: with the error where it had to, as when another process took its place. */
+  /**
+   * Resolves when the graph has stopped; with the error, if it had to stop, for example because another process opened
+   * the store.
+   */
   get ended(): Promise<unknown> {
     return this.#ended.promise;
   }
 
-  /** How many nodes and edges the scheduler has looked at since the start: what its work costs, counted. */
+  /** How many nodes and edges the scheduler has looked at since the start: the cost of its work. */
   get operations(): number {
     return this.#operations;
   }
@@ -150,17 +153,17 @@ export class Graph implements GraphEditor, AsyncDisposable {
     return node && viewOf(node);
   }
 
-  /** In order of their keys. Deleted ones are left out; those whose removal fails too: see `deleted`. */
+  /** Sorted by key, without deleted resources; for those see `deleted`. */
   list(filter: ListFilter = {}): readonly GraphResource[] {
     return this.#listed((node) => node.meta.deletedOn === undefined && fits(node, filter));
   }
 
-  /** Resources that are deleted and not yet removed; with an error where the removal failed and is tried again. */
+  /** Deleted resources that are not removed yet; with an error if the removal failed and will be retried. */
   deleted(): readonly GraphResource[] {
     return this.#listed((node) => node.meta.deletedOn !== undefined);
   }
 
-  /** Why a resource ran, why it did not, and what it waits for. Undefined for one that is not there. */
+  /** Why a resource ran or did not run, and what it waits for. Undefined for an unknown resource. */
   explain(name: ResourceName): Explanation | undefined {
     const key = resourceKey(name);
     return explain(this.#state, key) ?? explain(this.#state, this.#state.tombstones.get(key)?.at(-1) ?? "");
@@ -208,13 +211,16 @@ export class Graph implements GraphEditor, AsyncDisposable {
     return this.#submit([], new SetpointError("GRAPH_STATE_FOREIGN", message), undefined, undefined);
   }
 
-  /** Calls `listener` with each resource that has changed, once for all changes that were stored together. */
+  /** Calls `listener` with each changed resource, once for all changes that were stored together. */
   subscribe(listener: (event: GraphEvent) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Fulfilled when nothing runs and nothing is in line. What waits for its time, or for something outside, does not count. */
+  /**
+   * Resolves when nothing runs and nothing is in line. Resources that wait for their time, or for something outside, do
+   * not count.
+   */
   async waitUntilIdle(options: { readonly ignoreHidden?: boolean } = {}): Promise<void> {
     const { ignoreHidden = false } = options;
     await this.#flushing;
@@ -254,7 +260,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
     throw new SetpointError("GRAPH_KIND_UNKNOWN", `${kind}/${name}: this graph has the kinds ${known}`);
   }
 
-  /** What was stored by an older program may have no weight now. That is no reason not to start. */
+  /** A resource stored by an older program may have no valid weight now. Start anyway. */
   #storedWeights({ meta, spec }: GraphRecord): Weights {
     const { kind, name } = meta.name;
     try {
@@ -335,7 +341,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
     this.#flushing ??= Promise.resolve().then(() => this.#flush());
   }
 
-  /** Stores what has changed, then carries out what follows from it. Steps that come in meanwhile go with the next round. */
+  /** Stores the changes, then carries out their effects. Steps that arrive meanwhile go into the next round. */
   async #flush(): Promise<void> {
     try {
       while (this.#effects.length > 0 || this.#unstored.length > 0) {
@@ -474,7 +480,7 @@ function fits({ meta }: Node, { kind, owner, path, tag }: ListFilter): boolean {
   return (path === undefined || meta.paths.includes(path)) && (tag === undefined || meta.tags.includes(tag));
 }
 
-/** One write for each record, from the version that is stored to the last. */
+/** One write per record, from the stored version to the last. */
 function writesOf(effects: readonly Effect[]): readonly StoreWrite[] {
   const writes = new Map<Key, StoreWrite>();
   for (const effect of effects) {

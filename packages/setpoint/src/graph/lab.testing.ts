@@ -12,21 +12,21 @@ export interface LabSpec {
 }
 type LabResource = GraphResource<LabSpec, unknown>;
 
-/** One call of the kind's functions that a test has yet to answer. */
+/** A call of the kind's functions that the test has not answered yet. */
 export interface Call {
   readonly phase: "reconcile" | "remove" | "rename";
   readonly name: string;
   readonly resource: LabResource;
   readonly ctx: GraphContext;
   readonly move: { readonly from: ResourceName; readonly to: ResourceName } | undefined;
-  /** Lets the run return this. */
+  /** Makes the run return this. */
   readonly return: (result?: GraphResult) => Promise<void>;
   readonly throw: (error: unknown) => Promise<void>;
 }
 
 export const named = (name: string): ResourceName => ({ kind: "Node", name });
 
-/** A graph with one kind, whose every run waits for the test. Time moves only when told. */
+/** A graph with one kind, whose every run waits for the test, on virtual time. */
 export class Lab implements AsyncDisposable {
   readonly clock: VirtualClock;
   readonly store: GraphStore;
@@ -79,7 +79,7 @@ export class Lab implements AsyncDisposable {
     return this.clock.settle();
   }
 
-  /** Lets every run return `done` with the output version given, until none is left. */
+  /** Makes every run return `done` with the given output version, until none is left. */
   async finishAll(outputOf: (name: string) => string = () => "same"): Promise<void> {
     await this.settle();
     for (let [call] = this.#calls; call; [call] = this.#calls) {

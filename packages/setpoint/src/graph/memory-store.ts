@@ -3,7 +3,7 @@ import type { GraphSession, GraphStore } from "./graph-store.js";
 import type { Key } from "./resource.js";
 import type { GraphRecord } from "./state.js";
 
-/** A store that lasts as long as the process; for tests, and for graphs that are rebuilt from elsewhere. */
+/** A store in memory: for tests, and for graphs that are rebuilt from elsewhere. */
 export function memoryStore(): GraphStore {
   const records = new Map<Key, GraphRecord>();
   let epoch = 0;

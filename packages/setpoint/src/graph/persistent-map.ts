@@ -4,9 +4,9 @@ interface Leaf<Value> {
 }
 
 interface Branch<Value> {
-  /** Whose changes may be made in place: those of the map that made the branch. */
+  /** The map that made the branch, which may change it in place. */
   readonly owner: object | undefined;
-  /** Which of the 32 places are taken; `COLLISION` where all entries have one hash and stand in no order. */
+  /** Which of the 32 places are taken; `COLLISION` if all entries have the same hash, in no order. */
   bitmap: number;
   readonly slots: (Leaf<Value> | Branch<Value>)[];
 }
@@ -15,9 +15,9 @@ const BITS = 5;
 const COLLISION_SHIFT = 35;
 
 /**
- * A map from strings that shares all that did not change with the map it was made from: a change costs a few short arrays,
- * however large the map is. Several changes by one `owner` are made in place of each other's, so that a batch costs little more
- * than it would in a `Map`. Iterates in an order that depends on the keys alone, never on the order of insertion.
+ * An immutable map from strings that shares everything unchanged with its predecessor: a change costs a few short
+ * arrays, however large the map is. Changes by the same `owner` are made in place, so that a batch costs little more
+ * than in a `Map`. The order of iteration depends only on the keys, never on the order of insertion.
  */
 export class PersistentMap<Value> {
   readonly size: number;
@@ -103,7 +103,7 @@ function withEntry<Value>(
   return target;
 }
 
-/** Undefined where the key is not there. */
+/** Undefined if the key is missing. */
 function withoutEntry<Value>(
   branch: Branch<Value>,
   shift: number,
@@ -151,7 +151,7 @@ function isBranch<Value>(slot: Leaf<Value> | Branch<Value>): slot is Branch<Valu
   return "slots" in slot;
 }
 
-/** How many taken places stand before this one. */
+/** How many taken places come before this one. */
 function placeOf(bitmap: number, bit: number): number {
   let ones = bitmap & (bit - 1);
   ones -= (ones >>> 1) & 0x55555555;
@@ -159,7 +159,7 @@ function placeOf(bitmap: number, bit: number): number {
   return Math.imul((ones + (ones >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** FNV-1a with a final mix: the low bits, which are used first, depend on all characters. */
+/** FNV-1a with a final mix, because the low bits are used first and must depend on all characters. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);

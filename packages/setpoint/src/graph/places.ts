@@ -1,7 +1,7 @@
 import type { Key } from "./resource.js";
 import type { Move } from "./state.js";
 
-/** The nodes that something is about, each in its place, wherever they move. */
+/** Nodes by place; follows nodes when their ids change. */
 export class Places {
   readonly #ids: Key[] = [];
   readonly #byId = new Map<Key, readonly number[]>();
@@ -24,13 +24,13 @@ export class Places {
     this.#put(id, [this.#ids.length]);
   }
 
-  /** All at once: nodes may have exchanged their ids. */
+  /** All at once, because nodes may have swapped their ids. */
   move(moves: readonly Move[]): void {
     const taken = moves.map(({ from, to }) => ({ to, places: this.take(from) }));
     for (const { to, places } of taken) this.#put(to, places);
   }
 
-  /** Where a node stands; it no longer does. */
+  /** The places of a node, which are then free. */
   take(id: Key): readonly number[] {
     const places = this.#byId.get(id) ?? [];
     this.#byId.delete(id);

@@ -3,7 +3,7 @@ import { holdsForOneUpdate } from "./one-update.testing.js";
 import type { ScriptStep } from "./script.testing.js";
 import { type Parts, Simulation, Violation } from "./simulation.testing.js";
 
-/** Scripts of up to so many steps. */
+/** Scripts of at most this many steps. */
 export function scripts(maxLength: number): fc.Arbitrary<ScriptStep[]> {
   const step = fc.tuple(fc.nat(15), fc.nat(255), fc.nat(255), fc.nat(255));
   return fc.array(step, { maxLength, size: "max" }); // by itself it makes scripts of ten steps

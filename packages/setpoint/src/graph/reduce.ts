@@ -20,8 +20,8 @@ import type {
 } from "./state.js";
 
 /**
- * The scheduler: what follows from an event, as a new state and effects to be carried out. Pure: the same state and event give
- * the same step, and the state given is left as it was.
+ * The scheduler: computes the new state and the effects of an event. Pure: the same state and event give the same step,
+ * and the given state does not change.
  */
 export function reduce(state: State, event: Event): Reduction {
   const draft = new Draft(state, event.nowMs);
@@ -58,7 +58,7 @@ export function reduce(state: State, event: Event): Reduction {
   return stepOf(draft, ids);
 }
 
-/** The state after a start: every resource that is stored, each with its reasons to run. */
+/** The state after a start: every stored resource, each with its reasons to run. */
 export function restore(
   state: State,
   records: Iterable<{ readonly id: Key; readonly record: GraphRecord }>,
@@ -79,7 +79,7 @@ export function restore(
     const scheduling = { weights: weightsOf(record), unsettledRefs: 0, awaits: 0, inLine: false, isParked: false };
     place(loaded, { ...record, ...scheduling, id, status: "pending", causes }, true);
   }
-  // What is stored from here on expects the versions that were loaded.
+  // Writes from here on expect the loaded versions.
   const draft = new Draft(loaded.finish().state, nowMs);
   draft.operations = loaded.operations;
   for (const id of loaded.todo) draft.todo.push(id);
@@ -153,7 +153,7 @@ function finish(draft: Draft, id: number, result: GraphRunResult): void {
   draft.todo.push(node.id, resourceKey(node.meta.name), run.startedAs);
 }
 
-/** The run that was cancelled is to be repeated, or has been called off. */
+/** A cancelled run has returned: repeat it, or not if a user cancelled it. */
 function endCancelled(draft: Draft, node: Node): void {
   if (node.causes.length > 0) return;
   const called = calledOff(node);
@@ -213,7 +213,7 @@ function endRename(draft: Draft, node: Node, run: Run, result: GraphRunResult): 
     run.causes.filter(({ type }) => type !== "renamed" && type !== "retry"),
     [...node.causes.filter(({ type }) => type !== "renamed"), ...(isDue ? [node.due.cause] : [])],
   );
-  // An earlier try may have taken the causes of a regular run with it.
+  // An earlier attempt may have consumed the causes of a regular run.
   const inputs = inputsOf(draft, node);
   const isCurrent =
     node.trace?.specHash === node.specHash && inputs.every((input, at) => input === node.trace?.inputs[at]);
@@ -222,7 +222,7 @@ function endRename(draft: Draft, node: Node, run: Run, result: GraphRunResult): 
   const causes: readonly GraphCause[] = isDone ? [] : [...reasons, { type: "renamed", from }];
   const renamed: Node = { ...rest, attempt: 0, status: "pending", causes, meta };
   draft.set(renamed);
-  // Those that refer to the new name had nothing there before, whether or not a regular run follows.
+  // Resources that refer to the new name had nothing there before, even if no regular run follows.
   tellChildren(draft, renamed, "finished");
 }
 
@@ -253,7 +253,7 @@ function endRegular(draft: Draft, node: Node, run: Run, result: GraphRunResult):
   };
   draft.store(node.id);
   if (causes.length > 0) {
-    // Its dependents go on waiting: it runs again at once.
+    // Its dependents keep waiting: it runs again at once.
     draft.set({ ...ended, status: "pending" });
     return;
   }

@@ -3,7 +3,7 @@ import { type GraphCause, isSoft, mergeGraphCauses } from "./graph-cause.js";
 import { type Key, nameText, resourceKey } from "./resource.js";
 import type { Node } from "./state.js";
 
-/** Gives a node that has no run in flight reasons to run. */
+/** Adds causes to a node without a run in flight. */
 export function addCauses(draft: Draft, node: Node, causes: readonly GraphCause[]): void {
   const status = node.status === "idle" || node.status === "waiting" ? "pending" : node.status;
   draft.patch(node, { status, causes: mergeGraphCauses(node.causes, causes) });
@@ -11,8 +11,8 @@ export function addCauses(draft: Draft, node: Node, causes: readonly GraphCause[
 }
 
 /**
- * Cancels the run of a node. It counts until it has returned; with `again` the node then runs once more, for the same causes
- * and new ones.
+ * Cancels the run of a node. The run counts until it returns; with `again` the node then runs once more, for the old
+ * causes and new ones.
  */
 export function cancelRun(draft: Draft, node: Node, how: "again" | "stop", reason: string): Node {
   const run = node.run === undefined ? undefined : draft.run(node.run);
@@ -27,7 +27,7 @@ export function cancelRun(draft: Draft, node: Node, how: "again" | "stop", reaso
   return draft.patch(node, { status: node.status === "running" ? "pending" : node.status, causes });
 }
 
-/** Works off what the event has stirred up, until nothing is left to look at. */
+/** Processes the consequences of the event until no node is left to look at. */
 export function drain(draft: Draft): void {
   const { todo, spread } = draft;
   let [todoAt, spreadAt] = [0, 0];
@@ -39,7 +39,7 @@ export function drain(draft: Draft): void {
   spread.length = 0;
 }
 
-/** A parent has work to do, so this node has too. Cancels its run, which reads what is about to change. */
+/** A parent has work, so this node has too. Cancels its run, because its input is about to change. */
 function unsettle(draft: Draft, id: Key): void {
   const node = draft.node(id);
   if (!node || node.meta.deletedOn !== undefined || node.unsettledRefs === 0) return;
@@ -81,12 +81,12 @@ function consider(draft: Draft, id: Key): void {
   draft.next.lines = { ...draft.next.lines, [phase]: { ...line, back: { id, next: line.back } } };
 }
 
-/** A rename that failed and has no new reason to run. It is tried again at its time. */
+/** A rename that failed and has no new cause. It is retried at its time. */
 export function isFailedRename(node: Node): boolean {
   return phaseOf(node) === "rename" && node.causes.length === 0 && node.run === undefined;
 }
 
-/** Another node that must let go of this one's name first: a deleted one, or one that is moving away from it. */
+/** Another node that must release this one's name first: a deleted one, or one that is moving away from it. */
 export function nameHolder(draft: Draft, node: Node): Node | undefined {
   if (node.meta.deletedOn !== undefined) return undefined;
   const key = resourceKey(node.meta.name);
@@ -98,8 +98,8 @@ export function nameHolder(draft: Draft, node: Node): Node | undefined {
 }
 
 /**
- * Whether this resource and others exchange their names in a ring, and it is the one to step aside: it moves to a name that
- * nobody has, the others move, and then it moves to its own.
+ * Whether this resource and others swap their names in a ring, and it is the one to step aside: it moves to a free
+ * name, the others move, and then it moves to its final name.
  */
 export function breaksRing(draft: Draft, node: Node): boolean {
   if (!node.meta.renamedFrom || originsOf(node).includes(node.id)) return false;
@@ -137,8 +137,9 @@ export function hasFailed({ status, failure, trace }: Node): boolean {
 }
 
 /**
- * Brings a node to rest. `ran`: by a run, which its dependents get to know of. A called-off run or a failed rename may end while
- * a ref is unsettled: the node then stays pending, because a dependent that started now would run beside its own ancestor.
+ * Brings a node to rest. `ran`: by a run, of which its dependents are told. A cancelled run or a failed rename may end
+ * while a ref is unsettled: the node then stays pending, because a dependent that started now would run at the same
+ * time as its own ancestor.
  */
 export function settle(draft: Draft, node: Node, ran: boolean): void {
   const isWaiting = node.trace?.outcome === "waitFor" && !node.failure;
@@ -151,7 +152,7 @@ export function settle(draft: Draft, node: Node, ran: boolean): void {
   if (ran && !isWaiting) tellChildren(draft, node, "finished");
 }
 
-/** Tells dependents that a ref has finished a run, or has gone. */
+/** Tells dependents that a ref has finished a run, or is gone. */
 export function tellChildren(draft: Draft, { meta }: Node, change: "finished" | "deleted"): void {
   for (const id of draft.childrenOf(resourceKey(meta.name)).keys()) {
     let child = draft.node(id)!;

@@ -2,17 +2,17 @@ import type { GraphCause } from "./graph-cause.js";
 import type { PersistentMap } from "./persistent-map.js";
 import type { GraphError, Key, ResourceMeta, ResourceName, ResourceStatus } from "./resource.js";
 
-/** What the reducer knows of a kind; the functions stay outside. */
+/** What the reducer knows about a kind; the functions stay outside. */
 export interface KindPolicy {
   readonly whenRefsFinish: "always" | "changed";
   /** It has no `rename`: what is at the old name is removed, and `reconcile` called for the new one. Defaults to false. */
   readonly rebuilds?: boolean;
 }
 
-/** So much of each limited thing: `{ memory: 2, connections: 1 }`. */
+/** Amounts by name: `{ memory: 2, connections: 1 }`. */
 export type Weights = Readonly<Record<string, number>>;
 
-/** The last run that finished, and what it saw: enough to tell that another one would find nothing new. */
+/** The last finished run and its inputs: enough to tell that another one would find nothing new. */
 export interface Trace {
   /** Of spec and refs. */
   readonly specHash: string;
@@ -33,48 +33,45 @@ export interface Due {
   readonly cause: GraphCause;
 }
 
-/** What is stored of a resource. Plain JSON. */
+/** The stored form of a resource. Plain JSON. */
 export interface GraphRecord {
   readonly meta: ResourceMeta;
   readonly spec: unknown;
   readonly state?: unknown;
   readonly specHash: string;
   readonly trace?: Trace;
-  /** A run has begun and none has finished since: the world may be half done, whatever the trace says. */
+  /** A run has started and none has finished since: the world may be half done, whatever the trace says. */
   readonly began?: true;
   /** A caller requested a run, and none has finished since. */
   readonly requested?: true;
   /** Of regular runs. */
   readonly due?: Due;
-  /** Of a removal or a rename that failed. */
+  /** For a removal or rename that failed. */
   readonly retryDue?: Due;
-  /** Runs that failed one after the other. */
+  /** Consecutive failures. */
   readonly attempt: number;
-  /** Further names that what it keeps may be under: of renames that were cut short by another one. */
+  /** Further names under which it may have things, from renames that another rename interrupted. */
   readonly origins?: readonly ResourceName[];
-  /** Of a removal or a rename that failed; failed runs leave theirs in the trace. */
+  /** The error of a failed removal or rename; failed runs have theirs in the trace. */
   readonly failure?: GraphError;
 }
 
 /** A resource as the scheduler sees it. */
 export interface Node extends GraphRecord {
-  /** The key of its name; of a deleted resource, one of its own. A resource of that name may live beside a deleted one. */
+  /** The key of its name; a deleted resource has a unique one, because a new resource may have its name. */
   readonly id: Key;
   readonly weights: Weights;
   readonly status: ResourceStatus;
-  /** Why it is to run; empty where it is pending because an ancestor is. */
+  /** Why it will run; empty if it is pending only because an ancestor is. */
   readonly causes: readonly GraphCause[];
-  /** How many nodes of its refs' names are neither at rest nor cyclic. 0 whenever it is idle or running a regular run. */
+  /** How many nodes with its refs' names are neither at rest nor cyclic. 0 whenever it is idle or in a regular run. */
   readonly unsettledRefs: number;
-  /** Its run in flight. Set while `status` is running, and after a cancellation until that run has returned. */
+  /** Its run in flight. Set while `status` is running, and after a cancellation until that run returns. */
   readonly run?: number;
-  /** How many runs must return before it is looked at again. */
+  /** How many runs must return before the scheduler looks at it again. */
   readonly awaits: number;
   readonly inLine: boolean;
-  /**
-   * Its rename has failed, or its name is held by a removal or a rename that failed: it does not hold up the phase that it
-   * belongs to.
-   */
+  /** Its rename has failed, or a failed removal or rename holds its name: it does not block its phase. */
   readonly isParked: boolean;
   /** Why it was last settled without a run. */
   readonly settledOn?: number;
@@ -86,12 +83,12 @@ export type Phase = "delete" | "rename" | "reconcile";
 
 export interface Run {
   readonly id: number;
-  /** Of the node that it works on, under the name that this has now; undefined once that is gone. */
+  /** The node that it works on, by its current id; undefined once that is gone. */
   readonly node: Key | undefined;
   readonly phase: Phase;
-  /** The name that it was started under, by key: no other run of that name starts before this one has returned. */
+  /** The key of the name at the start: no other run of that name starts before this one has returned. */
   readonly startedAs: Key;
-  /** Where a rename moves things to, if not to the resource's own name. */
+  /** The target of a rename, if it is not the resource's own name. */
   readonly moveTo?: ResourceName;
   readonly causes: readonly GraphCause[];
   readonly weights: Weights;
@@ -99,9 +96,9 @@ export interface Run {
   readonly specHash: string;
   readonly attempt: number;
   readonly startedOn: number;
-  /** `again`: to be repeated. `stop`: by `cancel`, not to be repeated. */
+  /** `again`: will be repeated. `stop`: cancelled by a user, not repeated. */
   readonly cancelled: false | "again" | "stop";
-  /** The refs that it started with, by key. */
+  /** The keys of its refs at the start. */
   readonly reads: readonly Key[];
   /** Nodes to look at when it has returned. */
   readonly waiters: Cell | undefined;
@@ -114,11 +111,11 @@ export interface FinishedRun {
   readonly startedOn: number;
   readonly finishedOn: number;
   readonly outcome: "done" | "waitFor" | "retry" | "terminal" | "cancelled";
-  /** What it did outside with `ctx.effect`, by name, in order. */
+  /** The names of its `ctx.effect` calls, in order. */
   readonly effects: readonly string[];
 }
 
-/** A first-in-first-out line, shared between states. */
+/** A first-in-first-out line that states can share. */
 export interface Line {
   readonly front: Cell | undefined;
   readonly back: Cell | undefined;
@@ -133,24 +130,27 @@ export interface State {
   readonly policies: Readonly<Record<string, KindPolicy>>;
   readonly capacity: Weights;
   readonly nodes: PersistentMap<Node>;
-  /** By the key of a name: the ids of the nodes that refer to it, be there such a resource or not. */
+  /** By key of a name: the ids of the nodes that refer to it, whether or not it exists. */
   readonly children: PersistentMap<PersistentMap<true>>;
-  /** By the key of a name: the ids of deleted resources of that name. */
+  /** By key of a name: the ids of deleted resources with that name. */
   readonly tombstones: PersistentMap<readonly Key[]>;
-  /** By the key of the name that a resource is moving away from: its id. */
+  /** By key of the name that a resource is moving away from: its id. */
   readonly moving: PersistentMap<Key>;
   readonly runs: PersistentMap<Run>;
-  /** By the key of the name that a run was started under. */
+  /** By key of the name at the start of a run. */
   readonly busy: PersistentMap<number>;
-  /** By the key of a name: runs in flight that read it, of resources that refer to it no more. */
+  /** By key of a name: runs in flight that read it, although their resources no longer refer to it. */
   readonly readers: PersistentMap<readonly number[]>;
-  /** Ready, by phase; an entry counts only while its node says `inLine`. */
+  /** Ready nodes by phase; an entry counts only while its node has `inLine`. */
   readonly lines: Readonly<Record<Phase, Line>>;
-  /** The first of the regular line that did not fit. Others may overtake them, but the first of them only so often. */
+  /**
+   * The first nodes of the regular line that did not fit. Others may overtake them, but the first one only a limited
+   * number of times.
+   */
   readonly window: readonly Key[];
   readonly overtaken: number;
   readonly used: Weights;
-  /** Deletes and renames that are pending or running: what comes after them waits. */
+  /** Pending or running deletes and renames: later phases wait for them. */
   readonly openDeletes: number;
   readonly openRenames: number;
   readonly cancelledInFlight: number;
@@ -191,7 +191,7 @@ export type Edit =
       };
       readonly ifVersion?: number;
     }
-  /** All at once: a name may be taken over from another resource that gives it up in the same edit. */
+  /** All at once: a resource may take a name that another gives up in the same edit. */
   | { readonly type: "rename"; readonly moves: readonly { readonly from: ResourceName; readonly to: ResourceName }[] }
   | { readonly type: "delete"; readonly name: ResourceName; readonly ifVersion?: number }
   | { readonly type: "reconcile"; readonly name: ResourceName; readonly why?: string }
@@ -214,7 +214,7 @@ export interface GraphRunResult {
 }
 
 export type Event =
-  /** All of them or, where one cannot be made, none. `by`: the run that makes them. */
+  /** All edits, or none if one is refused. `by` is the run that makes them. */
   | { readonly type: "edit"; readonly edits: readonly Edit[]; readonly by?: number; readonly nowMs: number }
   | { readonly type: "state"; readonly run: number; readonly state: unknown; readonly nowMs: number }
   | { readonly type: "finished"; readonly run: number; readonly result: GraphRunResult; readonly nowMs: number }
@@ -222,7 +222,7 @@ export type Event =
   | { readonly type: "lock" | "unlock"; readonly nowMs: number };
 
 export type Effect =
-  /** To be stored before any `start` of the same step is carried out. `expected`: the version that is stored now. */
+  /** Must be stored before any `start` of the same step is carried out. `expected` is the stored version. */
   | { readonly type: "put"; readonly id: Key; readonly record: GraphRecord; readonly expected: number }
   | { readonly type: "remove"; readonly id: Key; readonly expected: number }
   | { readonly type: "start"; readonly run: number; readonly id: Key }
@@ -232,7 +232,7 @@ export type Effect =
   | { readonly type: "changed"; readonly id: Key; readonly name: ResourceName }
   /** Idle, cyclic, waiting or gone. */
   | { readonly type: "rest"; readonly id: Key }
-  /** Nodes have new ids, all of these at once: they may have exchanged them. */
+  /** Nodes have new ids, all at once, because they may have swapped them. */
   | { readonly type: "moved"; readonly moves: readonly Move[] };
 
 export interface Move {
@@ -249,7 +249,7 @@ export interface EditRefusal {
 export interface Reduction {
   readonly state: State;
   readonly effects: readonly Effect[];
-  /** For an edit event: the ids that the nodes which the edits were about have after the step. */
+  /** For an edit event: the ids of the edited nodes after the step. */
   readonly ids: readonly Key[];
   readonly refusal?: EditRefusal;
   /** How many nodes and edges were looked at: the measure of what a step costs. */

@@ -6,7 +6,7 @@ import type { Move } from "./state.js";
 /** The ticket of one edit, while a caller may wait for it. */
 export class OpenTicket {
   readonly ticket: Ticket;
-  /** The nodes that have not come to rest, where their results go. */
+  /** The nodes that are not at rest yet, with the positions of their results. */
   readonly #open = new Places();
   readonly #rests: Rest[] = [];
   #isAccepted = false;
@@ -67,7 +67,7 @@ export class TicketBoard {
     for (const id of ticket.ids) this.#of(id).add(ticket);
   }
 
-  /** All at once: nodes may have exchanged their ids. */
+  /** All at once, because nodes may have swapped their ids. */
   move(moves: readonly Move[]): void {
     const taken = moves.map(({ from, to }) => {
       const tickets = this.#byId.get(from) ?? new Set();

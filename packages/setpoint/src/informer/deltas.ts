@@ -8,20 +8,20 @@ import { namespaceOf } from "./store/store.js";
 
 export type WatchEventType = "ADDED" | "MODIFIED" | "DELETED";
 
-/** A list while it is being collected: nothing of it shows until it is put in place of what was there, all at once. */
+/** A list that is being collected: nothing of it is visible until it replaces the previous content at once. */
 export interface Stage {
   /** How many own writes had been observed when the list began. */
   readonly ownWritesBefore: number;
-  /** Keys of what the store holds already. */
+  /** Keys of listed objects that the store already has. */
   readonly known: Set<string>;
-  /** What the store does not hold, kept for when the list is complete. */
+  /** Listed objects that the store lacks, kept until the list is complete. */
   readonly slots: SlotTable;
 }
 
-/** What one reflector is responsible for: a namespace, or all. */
+/** The part of one reflector: a namespace, or all. */
 export interface Partition {
   readonly namespace: string | undefined;
-  /** Up to here everything has been seen; empty before the first list. */
+  /** Everything up to this resourceVersion has been seen; empty before the first list. */
   resourceVersion: string;
   isSynced: boolean;
 }
@@ -32,8 +32,8 @@ export interface DeltaSink<T extends KubeObject> {
   /** False while `changed` has no listener. */
   isTracking(): boolean;
   /**
-   * Called when the store already shows the step. `isEvent` says that the watch brought it and that nothing else belongs to
-   * it: handlers may run during the call.
+   * Called when the store already shows the step. `isEvent`: the step is a whole watch event, so handlers may run
+   * during the call.
    */
   push(step: HandlerStep<T>, isEvent: boolean): void;
   /** An object that a list brought again unchanged. */
@@ -48,12 +48,12 @@ interface OwnWrite {
 }
 
 /**
- * Brings what the server says into the store, strictly in the order in which it comes, and makes of it the steps that
- * handlers see. A list replaces at once: first what is gone, then its objects; handlers run when all of it is in place.
+ * Applies the server's data to the store, strictly in order, and derives the steps for handlers. A list replaces
+ * everything at once: first deletes, then its objects; handlers run when all of it is in place.
  *
- * Own writes may run ahead of the watch. Until the watch reaches them, what is older than they are changes nothing; what
- * is newer always counts. Only where such a write is outstanding are resourceVersions compared, so that a server whose
- * history was reset is still believed.
+ * Own writes may run ahead of the watch. Until the watch reaches them, older data changes nothing; newer data always
+ * counts. resourceVersions are compared only while such a write is outstanding, so that a server whose history was
+ * reset is still believed.
  */
 export class Deltas<T extends KubeObject> {
   readonly #store: Store<T>;
@@ -66,7 +66,7 @@ export class Deltas<T extends KubeObject> {
     this.#sink = sink;
   }
 
-  /** One event of the watch. */
+  /** Applies one watch event. */
   apply(type: WatchEventType, incoming: Incoming, partition: Partition): void {
     const { key } = incoming;
     const own = this.#ownWrites.get(key);
@@ -75,7 +75,7 @@ export class Deltas<T extends KubeObject> {
     if (!isOld) {
       if (own) this.#ownWrites.delete(incoming.key);
       if (type === "DELETED") this.#remove(incoming, true);
-      // The echo of an own write: the store holds that very answer.
+      // The echo of an own write: the store already has that response.
       else if (own?.resourceVersion !== resourceVersion || !this.#store.has(incoming.key)) this.#set(incoming, true);
     }
     if (resourceVersion) partition.resourceVersion = resourceVersion;
@@ -88,7 +88,7 @@ export class Deltas<T extends KubeObject> {
     this.#dropReached(partition);
   }
 
-  /** Whether the answer to an own write is newer than all that is known of its object. */
+  /** Whether the response to an own write is newer than everything known about its object. */
   isNews(key: string, resourceVersion: string, partition: Partition): boolean {
     if (partition.isSynced && !isNewer(resourceVersion, partition.resourceVersion)) return false;
     const own = this.#ownWrites.get(key);
@@ -97,7 +97,7 @@ export class Deltas<T extends KubeObject> {
     return slot === undefined || isNewer(resourceVersion, this.#store.resourceVersionOf(slot));
   }
 
-  /** The server's answer to an own write, which must be news. */
+  /** Applies the response to an own write, which must be news. */
   observe(incoming: Incoming, isInScope: boolean): void {
     const { key, resourceVersion } = incoming;
     this.#ownWrites.set(key, { resourceVersion, sequence: ++this.#ownWriteCount });
@@ -109,7 +109,7 @@ export class Deltas<T extends KubeObject> {
     return { ownWritesBefore: this.#ownWriteCount, known: new Set(), slots: this.#store.newTable() };
   }
 
-  /** Collects one object of a list, or of a stream's initial events. An object that is known already costs no memory. */
+  /** Collects one object of a list, or of a stream's initial events. An unchanged object costs no memory. */
   stage(stage: Stage, incoming: Incoming): void {
     this.unstage(stage, incoming);
     const live = this.#store.size > 0 ? this.#store.slotFor(incoming) : undefined;
@@ -128,8 +128,8 @@ export class Deltas<T extends KubeObject> {
   }
 
   /**
-   * Puts the list in place of what the partition had. `isNewest` says that the server answered with the newest there
-   * was: own writes from before the list began are then no longer believed over it.
+   * Replaces the content of the partition with the list. `isNewest`: the server answered with the newest state, so own
+   * writes from before the list no longer take precedence.
    */
   replace(stage: Stage, resourceVersion: string, partition: Partition, isNewest: boolean): void {
     const isInitialList = !partition.isSynced;
@@ -169,7 +169,7 @@ export class Deltas<T extends KubeObject> {
     }
   }
 
-  /** The kind is no longer served: all that the partition had is gone. */
+  /** The kind is no longer served: deletes everything in the partition. */
   vanish(partition: Partition): void {
     for (const key of [...this.#store.keys(partition.namespace)]) this.#lose(key);
     for (const key of [...this.#ownWrites.keys()]) if (isWithin(key, partition)) this.#ownWrites.delete(key);

@@ -48,21 +48,21 @@ const definition = {
 
 const NAMESPACE = "informer-suite";
 
-/** Resolves when the condition holds; the servers of this suite are real, so it takes what it takes. */
+/** Resolves when the condition holds, however long a real server takes. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await systemClock.sleep(20);
 }
 
 const names = (informer: Informer<KubeObject>): string[] => [...informer.keys()].sort();
 
-/** What holds of informers on any API server. `open` gives a client with an administrator's rights. */
+/** What informers do on any API server. `open` returns an administrator's client. */
 export function informerSuite(server: string, open: () => Promise<Client>): void {
   describe(`informers on ${server}`, () => {
     let client: Client;
 
     beforeAll(async () => {
       client = await open();
-      // The namespace of a suite that ran before may still be on its way out.
+      // The namespace of an earlier suite may still be terminating.
       await vi.waitFor(() => client.create(Namespace, { metadata: { name: NAMESPACE } }), { timeout: 30_000 });
     });
 

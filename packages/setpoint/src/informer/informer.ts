@@ -4,50 +4,47 @@ import type { KubeObject } from "../kinds/object.js";
 import type { ListSelection } from "./store/selection.js";
 
 /**
- * One list and watch of a kind in a scope, its store and its indexes, shared by all who use it.
+ * One list and watch of a kind in a scope, with its store and indexes, shared by all users.
  *
- * Reads never do I/O. Objects are readonly, and frozen in development and tests. After a write was given to `observe`,
+ * Reads never do I/O. Objects are readonly, and frozen in development and tests. After a write was passed to `observe`,
  * reads are at least as new as it.
  */
 export interface Informer<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>;
   readonly scope: InformerScope;
-  /** Computed when asked: for health output and timeout messages. */
+  /** Computed on each call: for health output and timeout messages. */
   status(): InformerStatus;
-  /** Resolves once the store holds the initial list; rejects when `signal` is aborted, naming the last error. */
+  /** Resolves once the store has the initial list; rejects when `signal` is aborted, with the last error. */
   synced(signal?: AbortSignal): Promise<void>;
 
   /** `key` is `namespace/name`, or `name` for cluster-scoped kinds. */
   get(key: string): T | undefined;
   has(key: string): boolean;
   /**
-   * In no promised order. The objects of a whole store or namespace are parsed one by one as they are asked for; those
-   * that a selector matches are found by an index over its fields.
+   * In no particular order. The objects of a whole store or namespace are parsed one by one on access; those that match
+   * a selector are found by an index over its fields.
    */
   list(selection?: ListSelection): Iterable<T>;
   keys(namespace?: string): Iterable<string>;
   /** The objects for which the index function returned `value`. */
   byIndex(index: string, value: string): Iterable<T>;
   /**
-   * Adds an index over what is there and what comes; adding the same function under the same name again is harmless. Names
-   * are each share's own. Throws `INFORMER_INDEX_TAKEN` for another function.
+   * Adds an index over existing and future objects. Adding the same function under the same name again is harmless.
+   * Each share has its own index names. Throws `INFORMER_INDEX_TAKEN` for another function.
    */
   addIndex(name: string, values: IndexFunction<T>): void;
 
   /**
-   * Calls the handler for what the store holds now (`isInInitialList`), then for every step the watch delivers, in
+   * Calls the handler for the current objects (`isInInitialList`), then for every step that the watch delivers, in
    * order. Disposing the registration ends the calls.
    */
   addHandler(handler: InformerHandler<T>, options?: HandlerOptions): HandlerRegistration;
 
-  /**
-   * Tells the informer the server's answer to an own write: it goes into the store at once, handlers included, and no
-   * older event replaces it.
-   */
+  /** Stores the server's response to an own write at once, and calls handlers. No older event replaces it. */
   observe(written: T): void;
   /**
-   * Tells the informer of an own delete whose answer carried no object. Resolves when the store has seen it, or the
-   * wait expired (`expired: true`, counted and reported).
+   * Reports an own delete whose response had no object. Resolves when the store has seen the delete, or when the wait
+   * expires (`expired: true`, counted and reported).
    */
   observeDelete(key: string, uid: string, signal?: AbortSignal): Promise<{ readonly expired: boolean }>;
 }
@@ -72,9 +69,9 @@ export interface InformerStatus {
   readonly lastResourceVersion: string;
   readonly lastError?: { readonly code: string; readonly message: string; readonly at: string };
   readonly objects: number;
-  /** Bytes that the store keeps for this kind. */
+  /** Bytes that the store uses for this kind. */
   readonly bytes: number;
-  /** Steps not yet taken by the slowest handler. */
+  /** Events that the slowest handler has not processed yet. */
   readonly backlog: number;
 }
 
@@ -88,15 +85,15 @@ export type InformerEvent<T extends KubeObject> =
       readonly key: string;
       readonly old: T;
       readonly object: T;
-      /** True where nothing changed: the periodic resync. */
+      /** True if nothing changed: the periodic resync. */
       readonly isResync: boolean;
-      /** True where a slow handler's steps were merged: `old` is the last state that it saw. */
+      /** True if steps of a slow handler were merged: `old` is the last state that it saw. */
       readonly merged: boolean;
     }
   | {
       readonly type: "delete";
       readonly key: string;
-      /** The last state known; absent only where the store had lost the body. */
+      /** The last known state; absent only if the store had lost the body. */
       readonly object?: T;
       readonly finalStateUnknown: boolean;
     };
@@ -104,9 +101,9 @@ export type InformerEvent<T extends KubeObject> =
 export type InformerHandler<T extends KubeObject> = (event: InformerEvent<T>) => void | Promise<void>;
 
 export interface HandlerOptions {
-  /** Calls the handler again for every object after this long (with jitter). Defaults to never. */
+  /** Calls the handler again for every object after this long, with jitter. Defaults to never. */
   readonly resync?: Duration;
-  /** Steps kept for one key before they are merged. Defaults to 64. */
+  /** How many steps of one key to keep before they are merged. Defaults to 64. */
   readonly maxStepsPerKey?: number;
 }
 

@@ -27,19 +27,19 @@ export interface InformersOptions extends InformerOptions {
 
 export interface InformerRequest<T extends KubeObject> {
   readonly projection?: Projection<T>;
-  /** Keeps this field manager's own `managedFields` entry on the objects: for kinds that a controller applies. */
+  /** Keeps the `managedFields` entry of this field manager on the objects: for kinds that a controller applies. */
   readonly keepManager?: string;
 }
 
-/** A share in an informer. Disposing it removes the handlers added through it; the last one stops the informer. */
+/** A share in an informer. Disposing it removes its handlers; disposing the last share stops the informer. */
 export interface InformerShare<T extends KubeObject = KubeObject> extends Informer<T>, Disposable {
-  /** What `status()` says of it, for those who ask before each read. */
+  /** The same as `status()` says, cheap enough to check before each read. */
   readonly isSynced: boolean;
 }
 
 /**
- * The informers of one client: one for each kind, scope and projection, however many use it. It lists when the first
- * share is taken and stops when the last is disposed.
+ * The informers of one client: one per kind, scope and projection, however many users it has. An informer starts with
+ * the first share and stops with the last.
  *
  * ```ts
  * await using informers = new Informers(client);
@@ -51,7 +51,7 @@ export class Informers implements AsyncDisposable {
   readonly #client: Pick<Client, "raw">;
   readonly #options: InformersOptions;
   readonly #memory = { streamsLists: true };
-  /** By kind; they outlive their informers, since what is counted must not fall. */
+  /** By kind. They outlive their informers, because counters must not decrease. */
   readonly #tallies = new Map<string, WatchTally>();
   readonly #shared = new Map<string, { readonly informer: SharedInformer<KubeObject>; shares: number }>();
   readonly #stopping = new Set<Promise<void>>();
@@ -88,14 +88,14 @@ export class Informers implements AsyncDisposable {
     return new Share(entry.informer as unknown as SharedInformer<T>, () => this.#leave(id));
   }
 
-  /** What every informer is doing, for health output and metrics. */
+  /** The status of every informer, for health output and metrics. */
   *statuses(): Iterable<InformerStatus & { readonly kind: string; readonly scope: InformerScope }> {
     for (const { informer } of this.#shared.values()) {
       yield { kind: kindId(informer.kind), scope: informer.scope, ...informer.status() };
     }
   }
 
-  /** What the watches of each kind have brought since the first of them began. */
+  /** What the watches of each kind have delivered since the start. */
   *tallies(): Iterable<WatchTally & { readonly kind: string }> {
     for (const [kind, tally] of this.#tallies) yield { kind, ...tally };
   }
@@ -142,7 +142,7 @@ class Share<T extends KubeObject> implements InformerShare<T> {
   readonly #informer: SharedInformer<T>;
   readonly #leave: () => void;
   readonly #handlers = new Set<HandlerRegistration>();
-  /** By the name that this share gave it; the informer may know it by another. */
+  /** By the share's name of the index; the informer may use another name. */
   readonly #indexes = new Map<string, { readonly values: IndexFunction<T>; readonly own: string }>();
   #isDisposed = false;
 

@@ -5,7 +5,7 @@ import { SetpointError } from "../errors/error.js";
 import type { KubeObject } from "../kinds/object.js";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, InformerHandler } from "./informer.js";
 
-/** A version of an object that may not be parsed yet. */
+/** A version of an object, possibly not parsed yet. */
 export interface Held<T extends KubeObject = KubeObject> {
   readonly object: T;
 }
@@ -30,13 +30,13 @@ export type HandlerStep<T extends KubeObject = KubeObject> =
 /** A step that waits; its object moves on when later steps are merged into it. */
 type Pending<T extends KubeObject> = { step: HandlerStep<T>; merged: boolean };
 
-/** In the queue behind the last event of the initial list. */
+/** Queued after the last event of the initial list. */
 const INITIAL_LIST_END = Symbol("end of the initial list");
 
 export interface ListenerContext {
   readonly clock: Clock;
   readonly random: Random;
-  /** Told of what a handler throws; the step counts as taken. */
+  /** Called with what a handler throws; the step is not repeated. */
   readonly onHandlerError: (key: string, error: unknown) => void;
   /** Every object of the store, for a resync. */
   readonly everything: () => Iterable<readonly [key: string, object: Held]>;
@@ -44,16 +44,16 @@ export interface ListenerContext {
 }
 
 const DEFAULT_MAX_STEPS_PER_KEY = 64;
-/** Handlers that return at once are called this many times before others have a turn. */
+/** How often to call a synchronous handler before others get a turn. */
 const STEPS_PER_TURN = 256;
-/** Resyncs of many handlers and processes drift apart by this share of their period. */
+/** The jitter of resyncs, so that those of many handlers and processes drift apart. */
 const RESYNC_JITTER = 0.2;
 
 /**
- * The way to one handler: every step in order, one at a time, without holding up anyone else.
+ * Delivers every step to one handler, in order, one at a time, without delaying other handlers.
  *
- * Memory is bounded for each key: beyond `maxStepsPerKey` waiting steps an update is merged into the update before it.
- * Adds and deletes are never merged, so a re-creation is always seen as a delete and an add.
+ * Memory is bounded per key: beyond `maxStepsPerKey` waiting steps, an update is merged into the previous update. Adds
+ * and deletes are never merged, so a re-creation is always seen as a delete and an add.
  */
 export class Listener<T extends KubeObject> implements HandlerRegistration {
   readonly synced: Promise<void>;
@@ -63,9 +63,9 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
   readonly #maxStepsPerKey: number;
   readonly #resyncMs: number;
   #queue: (Pending<T> | typeof INITIAL_LIST_END)[] = [];
-  /** Of `#queue`, what was already taken. */
+  /** How many entries of `#queue` are taken. */
   #taken = 0;
-  /** The newest waiting step of each key and how many wait. */
+  /** The newest waiting step of each key, and how many wait. */
   readonly #waiting = new Map<string, { count: number; newest: Pending<T> }>();
   #isRunning = false;
   #isDisposed = false;
@@ -87,7 +87,7 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
     if (this.wantsResync) this.#scheduleResync();
   }
 
-  /** Steps that wait or are being taken. */
+  /** Steps that wait or are being handled. */
   get backlog(): number {
     return this.#queue.length - this.#taken + (this.#isRunning ? 1 : 0);
   }
@@ -131,7 +131,7 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
     else this.#isRunning = false;
   }
 
-  /** Says that all that the initial list holds has been pushed. */
+  /** Everything in the initial list has been pushed. */
   endInitialList(): void {
     if (!this.#isDisposed) this.#enqueue(INITIAL_LIST_END);
   }
@@ -170,7 +170,7 @@ export class Listener<T extends KubeObject> implements HandlerRegistration {
     this.#isRunning = false;
   }
 
-  /** Calls the handler; what it throws, now or later, is reported. */
+  /** Calls the handler and reports what it throws, now or later. */
   #call(pending: Pending<T>): Promise<void> | undefined {
     const report = (error: unknown): void => this.#context.onHandlerError(pending.step.key, error);
     try {
@@ -225,8 +225,8 @@ function eventOf<T extends KubeObject>({ step, merged }: Pending<T>): InformerEv
 }
 
 /*
- * Events with objects that are parsed when they are looked at. Classes, because an accessor of a literal is made anew with
- * each of them, which takes as long as to parse a small object.
+ * Events whose objects are parsed on access. Classes, because an accessor in an object literal is created each time,
+ * which costs as much as parsing a small object.
  */
 
 type StepOf<T extends KubeObject, Type extends HandlerStep["type"]> = HandlerStep<T> & { readonly type: Type };

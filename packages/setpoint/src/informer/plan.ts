@@ -8,33 +8,33 @@ import {
 import { isSetpointError } from "../errors/error.js";
 
 /**
- * What a reflector does next, decided without I/O: the state machine of client-go 1.36's reflector, with a way out of a
- * streamed list that never ends and of a kind that is not served.
+ * Decides what a reflector does next, without I/O: the state machine of client-go 1.36's reflector, with an exit from
+ * streamed lists that never end and from kinds that are not served.
  */
 export interface PlanState {
-  /** Up to here everything was seen; empty before the first list. */
+  /** Everything up to here was seen; empty before the first list. */
   readonly resourceVersion: string;
-  /** The server said that it does not have this resourceVersion: ask for the newest instead. */
+  /** The server does not have this resourceVersion: ask for the newest instead. */
   readonly isUnavailable: boolean;
-  /** The first list came in pages although it could have come from the server's cache: go on asking for pages. */
+  /** The first list came in pages although the server's cache could have answered it: keep asking for pages. */
   readonly isPaged: boolean;
-  /** When the present row of internal errors began and last went on. */
+  /** When the current series of internal errors began, and its latest error. */
   readonly internalErrors: { readonly firstAtMs: number; readonly lastAtMs: number } | undefined;
 }
 
 export interface ListPlanOptions {
   /** Whether the informer requests lists as streams. */
   readonly streamsLists: boolean;
-  /** Zero leaves it to the rules below. */
+  /** 0 applies the rules below. */
   readonly pageSize: number;
-  /** For how long a watch that ends with an internal error is opened again at once. Zero for never. */
+  /** For how long to reopen a watch at once that ends with an internal error. 0 for never. */
   readonly internalErrorRetryMs: number;
 }
 
 /** One thing to do. `afterBackoff` says to wait first. */
 export type ReflectorAction =
   | { readonly type: "stream-list"; readonly resourceVersion: string; readonly afterBackoff: boolean }
-  /** A `limit` of zero asks for all in one answer. */
+  /** A `limit` of 0 asks for everything in one response. */
   | {
       readonly type: "list";
       readonly resourceVersion: string;
@@ -69,7 +69,7 @@ function list(state: PlanState, options: ListPlanOptions, afterBackoff = false):
   return { type: "list", resourceVersion, limit: pageSize(state, options, resourceVersion), afterBackoff };
 }
 
-/** A server answers a list of a known resourceVersion from its cache only where no limit is given. */
+/** A server answers a list at a known resourceVersion from its cache only without a limit. */
 function pageSize(state: PlanState, options: ListPlanOptions, resourceVersion: string): number {
   if (options.pageSize > 0) return options.pageSize;
   if (state.isPaged) return DEFAULT_PAGE_SIZE;
@@ -99,7 +99,7 @@ export function listed(
   return [next, watch(next)];
 }
 
-/** The server ended a stream in order. */
+/** The server closed a stream cleanly. */
 export function closed(
   state: PlanState,
   options: ListPlanOptions,
@@ -169,12 +169,12 @@ export function refreshed(state: PlanState, options: ListPlanOptions): readonly 
   return [next, start(next, options)];
 }
 
-/** Likely to go away by itself, and what was seen so far still holds: ask again where we were. */
+/** A temporary error, and the known resourceVersion is still valid: ask again from there. */
 function isPassing(error: unknown): boolean {
   return isTooManyRequests(error) || isSetpointError(error, "TRANSPORT_REFUSED");
 }
 
-/** A stream that broke or fell silent; nothing was said about the resourceVersion, so the watch goes on from there. */
+/** A stream that broke or stalled says nothing about the resourceVersion, so the watch continues from there. */
 function isBroken(error: unknown): boolean {
   const codes = ["TRANSPORT_BROKEN", "TRANSPORT_TIMEOUT", "TRANSPORT_REFUSED", "STREAM_TRUNCATED"];
   return isSetpointError(error) && codes.includes(error.code);

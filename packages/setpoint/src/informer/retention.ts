@@ -3,29 +3,32 @@ import type { KubeObject, ManagedFieldsEntry } from "../kinds/object.js";
 import { ownField } from "../kinds/own-field.js";
 
 /**
- * What of an object the store keeps. All but `managedFields` unless one of these is given.
+ * Which part of an object the store keeps. Defaults to everything except `managedFields`.
  *
- * `metadata` asks the server for no more than the metadata. `fields` are paths (`spec.nodeName`,
- * `status.conditions`) kept besides the metadata. `transform` may drop or change anything but the identity
- * (name, namespace, uid, resourceVersion); it must be pure.
+ * `metadata` requests only the metadata from the server. `fields` are paths (`spec.nodeName`, `status.conditions`) kept
+ * in addition to the metadata. `transform` may drop or change anything but the identity (name, namespace, uid,
+ * resourceVersion); it must be pure.
  */
 export type Projection<T extends KubeObject = KubeObject> =
   | { readonly type: "metadata" }
   | { readonly type: "fields"; readonly fields: readonly string[] }
   | { readonly type: "transform"; readonly transform: (object: T) => unknown };
 
-/** How an entry begins, and its time, in compact JSON: quotes within texts are escaped there, so that it is nothing else. */
+/**
+ * The start of an entry and of its time in compact JSON. Quotes within strings are escaped there, so it matches nothing
+ * else.
+ */
 const MANAGER = '"manager":"';
 const TIME = /"time":"[^"]*",/;
 const PLAIN_NAME = /^[\w .:/-]+$/;
 
-/** A projection made ready, and the managers whose own `managedFields` entries are kept beside the objects. */
+/** A prepared projection, and the managers whose `managedFields` entries are kept. */
 export class Retention {
   readonly isMetadataOnly: boolean;
-  /** Given an object without `managedFields`, what is to be stored; absent where that is all of it. */
+  /** Maps an object without `managedFields` to what is stored; absent if that is all of it. */
   readonly reshape: ((object: KubeObject) => object) | undefined;
   readonly #managers = new Set<string>();
-  /** How an entry of each manager shows in compact JSON; undefined where one has a name that JSON may spell in several ways. */
+  /** How an entry of each manager looks in compact JSON; undefined if JSON may spell a manager's name in several ways. */
   #marks: Buffer[] | undefined = [];
 
   constructor(projection?: Projection) {
@@ -46,22 +49,22 @@ export class Retention {
     return true;
   }
 
-  /** Whether an entry that is kept may stand in compact JSON: to look costs a tenth of what it costs to parse. */
+  /** Whether compact JSON may contain an entry to keep: looking costs a tenth of parsing. */
   #mayKeep(json: Buffer): boolean {
     return this.#marks === undefined || this.#marks.some((mark) => json.includes(mark));
   }
 
-  /** The entries to be kept. Without their times, so that their text is the same for objects of one shape. */
+  /** The entries to keep, without their times, so that objects of one shape share the text. */
   kept(entries: readonly ManagedFieldsEntry[]): readonly ManagedFieldsEntry[] {
     const kept = entries.filter((entry) => entry.manager !== undefined && this.#managers.has(entry.manager));
     return kept.map(({ time: _, ...entry }) => entry);
   }
 
-  /** The same of compact JSON and as JSON; empty where there are none. */
+  /** The same from compact JSON to JSON; empty for none. */
   keepManagedFields(json: Buffer): string {
     if (!this.#mayKeep(json)) return "";
     const text = json.toString("utf8");
-    // Most objects that a manager applies have no other: then nothing need be parsed.
+    // Most applied objects have only one manager: then nothing needs to be parsed.
     const isSole = this.#marks !== undefined && text.indexOf(MANAGER) === text.lastIndexOf(MANAGER);
     if (isSole && TIME.test(text)) return text.replace(TIME, "");
     const kept = this.kept(JSON.parse(text) as ManagedFieldsEntry[]);
@@ -86,7 +89,7 @@ function reshapeFor(projection: Projection | undefined): ((object: KubeObject) =
   }
 }
 
-/** The target with what the source has at the path, as far as it does not have it yet. */
+/** Adds what the source has at the path to the target, unless it is there already. */
 function withPath<T extends object>(target: T, source: object, [field = "", ...rest]: readonly string[]): T {
   const [value, before] = [source, target].map((record) => ownField(record as Record<string, unknown>, field));
   if (value === undefined || value === before) return target;
@@ -96,7 +99,7 @@ function withPath<T extends object>(target: T, source: object, [field = "", ...r
   return inner === before || Object.keys(inner).length === 0 ? target : { ...target, [field]: inner };
 }
 
-/** The store finds objects by these, so a transform cannot take them away. */
+/** The store finds objects by these, so a transform cannot remove them. */
 function withIdentity(transformed: unknown, object: KubeObject): object {
   const result = typeof transformed === "object" && transformed !== null ? (transformed as Partial<KubeObject>) : {};
   const { name, namespace, uid, resourceVersion } = object.metadata;

@@ -43,11 +43,11 @@ export interface SharedInformerContext {
 export interface InformerOptions extends ReflectorOptions, StoreOptions {
   /** How long `observeDelete` waits at most. Defaults to 5 s. */
   readonly deleteWait?: Duration;
-  /** Told of every failure of lists, watches and handlers; `status()` shows the last of the former. */
+  /** Called for every failure of lists, watches and handlers; `status()` shows the last failure of a list or watch. */
   readonly onError?: (kind: Kind, error: unknown) => void;
-  /** Told when lists or watches work again after they failed. */
+  /** Called when lists or watches work again after a failure. */
   readonly onRecovered?: (kind: Kind) => void;
-  /** Told of every step that is handed out to handlers, once however many there are: for metrics. Must not throw. */
+  /** Called for every step that is delivered, once for all handlers: for metrics. Must not throw. */
   readonly onStep?: (kind: Kind, type: InformerEvent<KubeObject>["type"]) => void;
 }
 
@@ -78,7 +78,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
   #running: Promise<unknown> | undefined;
   #isInitialListDone = false;
   #lastError: InformerStatus["lastError"];
-  /** Whether a list or watch failed since the last that worked. */
+  /** Whether a list or watch failed since the last success. */
   #isFailing = false;
   #expiredWaits = 0;
 
@@ -101,19 +101,19 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
       unchanged: (key) => this.#resyncUnchanged(key),
       changed: (key) => this.#changed(key),
     });
-    // One listener for each namespace and waiter is meant, not a leak.
+    // One listener per namespace and waiter is intended, not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#stopped.signal);
     const namespaces = (kind.scope === "Namespaced" ? namedIn(scope) : undefined) ?? [undefined];
     this.#partitions = namespaces.map((namespace) => this.#partition(namespace));
   }
 
-  /** Begins to list and watch; later calls do nothing. */
+  /** Starts to list and watch; later calls do nothing. */
   start(): void {
     const { signal } = this.#stopped;
     this.#running ??= Promise.all(this.#partitions.map((partition) => partition.reflector.run(signal)));
   }
 
-  /** Keeps the `managedFields` entries of this manager from now on; lists again where some were dropped already. */
+  /** Keeps the `managedFields` entries of this manager from now on; lists again if some were dropped already. */
   keepManager(manager: string): void {
     if (!this.#retention.keepManager(manager) || !this.#running) return;
     for (const { reflector } of this.#partitions) reflector.refresh();
@@ -148,7 +148,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     };
   }
 
-  /** How many waits for own deletes ran out. */
+  /** How many waits for own deletes expired. */
   get expiredWaits(): number {
     return this.#expiredWaits;
   }
@@ -201,7 +201,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     const { namespace, labelSelector, fieldSelector } = selection;
     if (!labelSelector && !fieldSelector) return this.#objects(this.keys(namespace));
     this.#assertRunning();
-    // Read at once: a slot that is found now may hold another object later.
+    // Parse at once, because the slot may have another object later.
     return this.#store.select(namespace, termsOf(selection)).map((slot) => this.#store.read(slot));
   }
 
@@ -228,8 +228,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
   }
 
   /**
-   * Adds an index for a share, or finds the one by the same function: names are each share's own. Gives the name that it has
-   * here, for `byIndex` and {@link leaveIndex}.
+   * Adds an index for a share, or finds the one with the same function: each share has its own names. Returns the
+   * internal name, for `byIndex` and {@link leaveIndex}.
    */
   shareIndex(name: string, values: IndexFunction<T>): string {
     let own = [...this.#indexes].find(([, index]) => index.values === values)?.[0];
@@ -242,7 +242,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     return own;
   }
 
-  /** A share reads it no longer: the last one takes it along. */
+  /** A share no longer reads the index; removes it with the last share. */
   leaveIndex(own: string): void {
     const index = this.#indexes.get(own);
     if (index && --index.users === 0) this.#indexes.delete(own);
@@ -269,7 +269,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
   observe(written: T): void {
     this.#assertRunning();
     const partition = this.#partitionOf(written.metadata.namespace);
-    // Looked at before it is read: with many writes at once the watch is often the faster.
+    // Check before parsing: with many writes at once the watch is often faster.
     if (!partition || !this.#deltas.isNews(keyOf(written), written.metadata.resourceVersion, partition)) return;
     const read = this.#reader.readObject(written);
     if (!isUnreadable(read)) this.#deltas.observe(read, isSelected(this.scope, written));
@@ -343,7 +343,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     return this.#partitions.find((one) => one.namespace === undefined || one.namespace === namespace);
   }
 
-  /** A list is in place; the first of all partitions ends the initial list of every handler. */
+  /** A list is complete; the first list of all partitions ends the initial list of every handler. */
   #onSynced(): void {
     if (this.#isInitialListDone || !this.isSynced) return;
     this.#isInitialListDone = true;
@@ -369,7 +369,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, AsyncD
     }
   }
 
-  /** A list brought the object again as it was: a step only for handlers that want to see objects again. */
+  /** A list brought the object unchanged: a step only for handlers that want resyncs. */
   #resyncUnchanged(key: string): void {
     let object: Snapshot<T> | undefined;
     for (const listener of this.#listeners) {

@@ -2,7 +2,7 @@ import type { InformerEvent } from "./informer.js";
 import type { Change } from "./reflector/model-api.testing.js";
 import type { Widget } from "./reflector/scripted-api.testing.js";
 
-/** One step as a handler saw it; versions as numbers, zero where there is none. */
+/** One step as a handler saw it; versions as numbers, 0 for none. */
 interface SeenStep {
   readonly type: "add" | "update" | "delete";
   readonly from: number;
@@ -10,7 +10,7 @@ interface SeenStep {
   readonly merged: boolean;
 }
 
-/** What one handler saw, key by key. Every step is checked against the one before. */
+/** The steps that one handler saw, by key. Checks every step against the previous one. */
 export class StepLog {
   readonly byKey = new Map<string, SeenStep[]>();
   readonly state = new Map<string, { readonly uid: string; readonly revision: number }>();
@@ -43,7 +43,7 @@ export class StepLog {
     this.state.set(key, { uid, revision });
   }
 
-  /** Throws unless this log is the other's with updates merged where it says so, and nothing else left out. */
+  /** Throws unless this log equals the other with some updates merged, as marked, and nothing else missing. */
   expectMergeOf(whole: StepLog): void {
     for (const [key, steps] of whole.byKey) {
       const mine = this.byKey.get(key) ?? [];
@@ -64,7 +64,10 @@ export class StepLog {
     }
   }
 
-  /** Throws unless every change that a watch delivered without a list between was seen, or overtaken by an own write. */
+  /**
+   * Throws unless the handler saw every change that a watch delivered without a list in between, or an own write
+   * overtook it.
+   */
   expectPromised(
     changes: readonly Change[],
     gaps: readonly (readonly [from: number, to: number])[],

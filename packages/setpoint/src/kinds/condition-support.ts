@@ -5,8 +5,8 @@ import { ownField } from "./own-field.js";
 import { validateValue } from "./schema/validation.js";
 
 /**
- * Whether the status of a kind can hold conditions: `declared` where its schema has them, `none` where servers would prune
- * them, `unknown` for kinds whose schema is not known here, or leaves the status open.
+ * Whether the status of a kind can have conditions: `declared` if its schema has them, `none` if servers would prune
+ * them, `unknown` if the schema is not known here, or leaves the status open.
  */
 export type ConditionSupport = "declared" | "none" | "unknown";
 
@@ -20,7 +20,7 @@ export function conditionSupport(kind: Kind): ConditionSupport {
   return isOpen ? "unknown" : "none";
 }
 
-/** Whether the declared schema of a kind takes this condition; a schema may name the types or fields that it allows. */
+/** Whether the declared schema of a kind allows this condition; a schema may list the allowed types or fields. */
 export function acceptsCondition(kind: Kind, condition: NewCondition, lastTransitionTime: string): boolean {
   const status = ownField(declarationOf(kind)?.schema.properties, "status");
   const conditions = ownField(status?.properties, "conditions");

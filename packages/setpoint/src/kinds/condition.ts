@@ -1,6 +1,6 @@
 import { formatTime } from "./time.js";
 
-/** What is so of an object, as `status.conditions` tells it; at most one of each type. */
+/** An entry of `status.conditions`; at most one of each type. */
 export interface Condition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
@@ -10,18 +10,18 @@ export interface Condition {
   readonly message: string;
   /** When `status` last changed. */
   readonly lastTransitionTime: string;
-  /** The generation of the object that this was seen of. */
+  /** The generation of the object that the condition is about. */
   readonly observedGeneration?: number | undefined;
 }
 
-/** A condition as its author says it. */
+/** A condition as its author states it. */
 export type NewCondition = Pick<Condition, "type" | "status" | "reason" | "observedGeneration"> & {
   readonly message?: string;
 };
 
 /**
- * The conditions with this one set. The time of transition moves only when the status does; where nothing changes, the
- * very same array comes back, so that an unchanged status stays identical.
+ * The conditions with this one set. The transition time changes only with the status. If nothing changes, returns the
+ * same array, so that an unchanged status stays identical.
  */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
@@ -47,7 +47,7 @@ export function findCondition(conditions: readonly Condition[] | undefined, type
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether the condition of a type is there and `True`. */
+/** Whether the condition of a type exists and is `True`. */
 export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return findCondition(conditions, type)?.status === "True";
 }

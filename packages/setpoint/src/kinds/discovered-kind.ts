@@ -2,7 +2,7 @@ import { SetpointError } from "../errors/error.js";
 import type { UntypedKind } from "./kind.js";
 import { parseKindId } from "./kind-id.js";
 
-/** What {@link discoverKind} needs of a client. */
+/** What {@link discoverKind} needs from a client. */
 export interface DiscoveryClient {
   raw(request: { readonly method: "GET"; readonly path: string; readonly signal?: AbortSignal }): Promise<{
     readonly status: number;
@@ -15,8 +15,8 @@ interface ResourceList {
 }
 
 /**
- * Asks the server for a kind: its plural and scope are the server's, not guessed. Rejects with `KIND_NOT_SERVED`, whose
- * message lists what is served instead, or `DISCOVERY_FAILED`.
+ * Asks the server for a kind, with its plural and scope. Rejects with `KIND_NOT_SERVED`, whose message lists what is
+ * served instead, or `DISCOVERY_FAILED`.
  *
  * ```ts
  * const Certificate = await discoverKind(client, "cert-manager.io/v1/Certificate");

@@ -1,14 +1,15 @@
 import type { ValidationRule } from "./builtin/apiextensions.k8s.io/v1.js";
 import { quantityPattern } from "./quantity.js";
 
-/** Keywords that JSON Schema does not have and Kubernetes does; plain data that any schema can carry. */
+/** Keywords that Kubernetes adds to JSON Schema; plain data for any schema. */
 export type Marker =
   | Readonly<Record<`x-kubernetes-${string}` | "pattern", unknown>>
   | Readonly<Record<string, unknown>>;
 
 /**
- * What Kubernetes can say of a field beyond JSON Schema. In zod a marker is metadata; with a library that does not pass
- * metadata on to JSON Schema, `resource(…, { markers: { "spec.ports": k8s.listMap("name") } })` says it by path.
+ * What Kubernetes can express about a field beyond JSON Schema. In zod a marker is metadata. For a library that does
+ * not pass metadata on to JSON Schema, give markers by path: `resource(…, { markers: { "spec.ports":
+ * k8s.listMap("name") } })`.
  *
  * ```ts
  * z.object({
@@ -25,29 +26,29 @@ export const k8s = {
     "x-kubernetes-list-type": "map" as const,
     "x-kubernetes-list-map-keys": keys,
   }),
-  /** A list of different scalars, each owned by itself. */
+  /** A list of unique scalars, each owned separately. */
   listSet: { "x-kubernetes-list-type": "set" as const },
-  /** A list that one manager owns as a whole. What lists are unless marked. */
+  /** A list that one manager owns as a whole. The default for lists. */
   listAtomic: { "x-kubernetes-list-type": "atomic" as const },
   /** An object that one manager owns as a whole. */
   mapAtomic: { "x-kubernetes-map-type": "atomic" as const },
-  /** A number or a text; `z.union([z.int(), z.string()])` is one already. */
+  /** A number or a string; `z.union([z.int(), z.string()])` is one already. */
   intOrString: { "x-kubernetes-int-or-string": true as const },
-  /** A text that must be a quantity (`100m`, `1.5Gi`). */
+  /** A string that must be a quantity (`100m`, `1.5Gi`). */
   quantity: { pattern: quantityPattern },
-  /** Fields that are not declared are kept; what cannot be expressed is left unchecked. */
+  /** Keeps undeclared fields, and leaves inexpressible parts unchecked. */
   preserveUnknownFields: { "x-kubernetes-preserve-unknown-fields": true as const },
-  /** A whole object of any kind, with apiVersion, kind and metadata, which the server checks. */
+  /** A whole object of any kind; the server validates apiVersion, kind and metadata. */
   embeddedResource: {
     "x-kubernetes-embedded-resource": true as const,
     "x-kubernetes-preserve-unknown-fields": true as const,
   },
-  /** A CEL rule; `self` is the value that carries it. */
+  /** A CEL rule; `self` is the value with the rule. */
   rule: (rule: string, message: string, more: Omit<ValidationRule, "rule" | "message"> = {}): ValidationRule => ({
     rule,
     message,
     ...more,
   }),
-  /** Attaches CEL rules. All of a schema's rules in one call: a later one replaces an earlier. */
+  /** Attaches CEL rules. Give all rules of a schema in one call: a later call replaces an earlier one. */
   rules: (...rules: readonly ValidationRule[]) => ({ "x-kubernetes-validations": rules }),
 } as const;

@@ -3,27 +3,27 @@ import type { KubeObject, UntypedObject } from "./object.js";
 export type Scope = "Namespaced" | "Cluster";
 
 /**
- * What a client, an informer or a controller needs to know of a kind: plain data, a few words long. Built-in kinds are
- * constants of this type (`setpoint/kinds/apps/v1`), `resource(…)` makes richer ones, `untypedKind(…)` bare ones.
+ * What a client, an informer or a controller needs to know about a kind: plain data. Built-in kinds are constants of
+ * this type (`setpoint/kinds/apps/v1`); `resource(…)` makes kinds with a schema, `untypedKind(…)` kinds without.
  */
 export interface Kind<T extends KubeObject = KubeObject, S extends Scope = Scope> {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: T["kind"];
-  /** `v1` for the core group, else `group/version`. */
+  /** `v1` for the core group, otherwise `group/version`. */
   readonly apiVersion: T["apiVersion"];
   /** Lower case, as in the URL. */
   readonly plural: string;
   readonly scope: S;
-  /** Carries the static type; never there at run time. */
+  /** Carries the static type; never set at run time. */
   readonly "~object"?: T;
 }
 
 /** The type of a kind's objects: `ObjectOf<typeof Deployment>`. */
 export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
 
-/** An object as a server gives it: one of a kind that has namespaces is in one. */
+/** An object from a server: an object of a namespaced kind has a namespace. */
 export type Stored<T extends KubeObject, S extends Scope> = [S] extends ["Namespaced"]
   ? T & { readonly metadata: { readonly namespace: string } }
   : T;
@@ -36,7 +36,7 @@ export function kindId(kind: Pick<Kind, "apiVersion" | "kind">): string {
   return `${kind.apiVersion}/${kind.kind}`;
 }
 
-/** Where an object lives among those of its kind. `namespace` is empty for cluster-scoped kinds. */
+/** Identifies an object within its kind. `namespace` is empty for cluster-scoped kinds. */
 export interface ObjectKey {
   readonly namespace: string;
   readonly name: string;

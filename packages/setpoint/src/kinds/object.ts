@@ -1,4 +1,4 @@
-/** Anything JSON can say, deeply readonly. */
+/** Any JSON value, deeply readonly. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [key: string]: JsonValue | undefined };
 
@@ -21,7 +21,7 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
-/** Metadata as a server returns it. What a client sends may leave out all but the name: see {@link NewObject}. */
+/** Metadata as a server returns it. Clients need only send the name: see {@link NewObject}. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -51,15 +51,15 @@ export interface UntypedObject extends KubeObject {
   readonly [field: string]: unknown;
 }
 
-/** Where an object type says what its writers give, if that differs from what readers get; never there at run time. */
+/** Carries the type that writers give, if it differs from what readers get; never set at run time. */
 export declare const writtenAs: unique symbol;
 
 /** What writers of an object give. */
 export type WrittenAs<T> = T extends { readonly [writtenAs]?: infer Written extends object } ? Written : T;
 
 /**
- * An object of type `T` as a client writes it: the server fills in the rest of the metadata, and what has a default may
- * be left out.
+ * An object of type `T` as a client writes it: the server fills in the rest of the metadata, and fields with a default
+ * are optional.
  */
 export type NewObject<T extends KubeObject> = Omit<WrittenAs<T>, "metadata" | "apiVersion" | "kind" | "status"> & {
   readonly apiVersion?: T["apiVersion"];
@@ -68,8 +68,8 @@ export type NewObject<T extends KubeObject> = Omit<WrittenAs<T>, "metadata" | "a
 } & Partial<Pick<T, Extract<keyof T, "status">>>;
 
 /**
- * What server-side apply sends: no more than what its manager wants to own. Only the name must be there; the server refuses
- * what the object then still lacks.
+ * The body of a server-side apply: only what its manager wants to own. The name is required; the server refuses an
+ * incomplete object.
  */
 export type ApplyConfiguration<T extends KubeObject> = Omit<DeepPartial<T>, "metadata" | "apiVersion" | "kind"> & {
   readonly apiVersion?: T["apiVersion"];

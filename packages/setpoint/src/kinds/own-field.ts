@@ -1,6 +1,6 @@
 /**
- * The value of a field that the record itself has. Where users choose the keys, one may be called `constructor` or
- * `__proto__`, which every object seems to have.
+ * An own property of a record. Where users choose the keys, one may be `constructor` or `__proto__`, which every object
+ * inherits.
  */
 export function ownField<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;

@@ -1,28 +1,28 @@
 import { SetpointError } from "../errors/error.js";
 
-/** How a quantity was written, and so how a sum with it is: `12M`, `12Mi`, `12e6`. */
+/** The notation of a quantity, which sums keep: `12M`, `12Mi`, `12e6`. */
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
 /**
- * An exact amount of a resource: `mantissa` × 10^`exponent`. Parsing, sums and the canonical text agree with
- * Kubernetes' own to the digit; what is finer than a billionth is rounded away from zero.
+ * An exact amount of a resource: `mantissa` × 10^`exponent`. Parsing, sums and the canonical text match those of
+ * Kubernetes exactly; amounts are rounded away from zero to a billionth.
  */
 export interface Quantity {
   readonly mantissa: bigint;
   readonly exponent: number;
   readonly format: QuantityFormat;
-  /** The text it was read from, where Kubernetes takes that for canonical already. */
+  /** The original text, if Kubernetes treats it as canonical. */
   readonly text?: string;
 }
 
-/** A quantity as objects hold it, or a parsed one. */
+/** A quantity as objects have it, or a parsed one. */
 export type QuantityLike = string | number | Quantity;
 
-/** What a quantity looks like, in RE2 and in JavaScript: the `pattern` that schemas give. */
+/** The `pattern` of a quantity in schemas, valid in RE2 and in JavaScript. */
 export const quantityPattern =
   "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
 
-/** No two parts of it can begin with the same character: long texts are read once. */
+/** No two parts can begin with the same character, so matching is linear. */
 const PARTS = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[-+]?|[-+])\d*|)$/;
 const DECIMAL_EXPONENTS = new Map([
   ["n", -9],
@@ -38,16 +38,16 @@ const DECIMAL_EXPONENTS = new Map([
 ]);
 const DECIMAL_SUFFIXES = new Map([...DECIMAL_EXPONENTS].map(([suffix, exponent]) => [exponent, suffix]));
 const BINARY_SUFFIXES = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-/** The finest amount there is: a billionth. */
+/** The smallest unit: a billionth. */
 const FINEST_EXPONENT = -9;
 const LARGEST_INT64 = 2n ** 63n - 1n;
-/** Numbers of at most this many digits are read exactly as they stand. */
+/** Numbers of at most this many digits are read exactly. */
 const INT64_DIGITS = 18;
-/** Characters of a text that an error quotes. */
+/** How many characters of a text an error quotes. */
 const MAX_SHOWN = 80;
 
 /**
- * Reads `100m`, `1.5Gi`, `12e6`, `3`. Throws `QUANTITY_INVALID` for what Kubernetes would not read either.
+ * Parses `100m`, `1.5Gi`, `12e6`, `3`. Throws `QUANTITY_INVALID` for texts that Kubernetes refuses too.
  *
  * ```ts
  * formatQuantity(addQuantities("1500m", "0.5")); // "2"
@@ -88,19 +88,19 @@ function readSuffix(text: string, suffix: string): { format: QuantityFormat; exp
   throw invalid(text, `the suffix "${suffix}" is not one of n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent`);
 }
 
-/** Whether Kubernetes reads the number into 64 bits, without rounding or bounds. */
+/** Whether Kubernetes parses the number into 64 bits, without rounding or bounds. */
 function isExact(format: QuantityFormat, digits: string, fraction: string, scale: number, power: number): boolean {
   if (format !== "BinarySI") return digits.length <= INT64_DIGITS && scale >= FINEST_EXPONENT;
   return fraction === "" && 15 - digits.length - Math.trunc((power * 3) / 10) - 1 >= 0;
 }
 
-/** Kubernetes keeps a text that its quick look takes for canonical: `1.500` stays `1.500`, but `1500k` becomes `1500k`. */
+/** Kubernetes keeps a text that its fast path treats as canonical: `1.500` stays `1.500`, but `1500k` becomes `1500k`. */
 function isCanonical(format: QuantityFormat, digits: string, scale: number): boolean {
   if (format === "BinarySI") return (BigInt(digits) & 7n) !== 0n;
   return scale % 3 === 0 && !digits.endsWith("000") && !digits.startsWith("0");
 }
 
-/** Rounds to billionths, away from zero, and bounds binary amounts by 64 bits. */
+/** Rounds to billionths, away from zero, and limits binary amounts to 64 bits. */
 function settle(signed: bigint, scale: number, format: QuantityFormat): Quantity {
   const negative = signed < 0n;
   let magnitude = negative ? -signed : signed;
@@ -119,7 +119,7 @@ function settle(signed: bigint, scale: number, format: QuantityFormat): Quantity
   return { mantissa: negative ? -magnitude : magnitude, exponent, format: written };
 }
 
-/** The canonical text: no fraction, the largest suffix that keeps it whole, and the format it was written in. */
+/** The canonical text: no fraction, the largest suffix that keeps it whole, and the original notation. */
 export function formatQuantity(value: QuantityLike): string {
   const quantity = parseQuantity(value);
   if (quantity.text !== undefined) return quantity.text;
@@ -127,7 +127,7 @@ export function formatQuantity(value: QuantityLike): string {
   return (quantity.format === "BinarySI" && formatBinary(quantity)) || formatDecimal(quantity);
 }
 
-/** Undefined where the decimal form says it better: below 1024, or not a whole number. */
+/** Undefined if the decimal form is better: below 1024, or not a whole number. */
 function formatBinary(quantity: Quantity): string | undefined {
   let whole = toInteger(quantity);
   if (whole === undefined || (whole > -1024n && whole < 1024n)) return undefined;
@@ -142,32 +142,32 @@ function formatDecimal({ mantissa, exponent, format }: Quantity): string {
   for (; digits % 10n === 0n; digits /= 10n) power++;
   for (; power % 3 !== 0; power--) digits *= 10n;
   if (format === "DecimalExponent") return `${digits}${power === 0 ? "" : `e${power}`}`;
-  // Beyond the largest suffix there is none: the amount is kept instead, with zeros.
+  // There is no larger suffix: write zeros instead.
   for (; power > 18; power--) digits *= 10n;
   return `${digits}${DECIMAL_SUFFIXES.get(power)}`;
 }
 
-/** The amount as a whole number; undefined where it has a fraction. */
+/** The amount as a whole number; undefined if it has a fraction. */
 function toInteger({ mantissa, exponent }: Quantity): bigint | undefined {
   if (exponent >= 0) return mantissa * 10n ** BigInt(exponent);
   const divisor = 10n ** BigInt(-exponent);
   return mantissa % divisor === 0n ? mantissa / divisor : undefined;
 }
 
-/** Negative, zero or positive, as `Array.sort` likes it; the formats play no part. */
+/** A comparator for `Array.sort`; ignores the notation. */
 export function compareQuantities(left: QuantityLike, right: QuantityLike): number {
   const [a, b] = aligned(parseQuantity(left), parseQuantity(right));
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The sum, in the format of the first unless that is zero. */
+/** The sum, in the notation of the first operand unless that is zero. */
 export function addQuantities(left: QuantityLike, right: QuantityLike): Quantity {
   const [a, b] = [parseQuantity(left), parseQuantity(right)];
   const [x, y, exponent] = aligned(a, b);
   return { mantissa: x + y, exponent, format: a.mantissa === 0n ? b.format : a.format };
 }
 
-/** `a - b`, exact, in the format of `a`. */
+/** `a - b`, exact, in the notation of `a`. */
 export function subtractQuantities(left: QuantityLike, right: QuantityLike): Quantity {
   const { mantissa, exponent, format } = parseQuantity(right);
   return addQuantities(left, { mantissa: -mantissa, exponent, format });

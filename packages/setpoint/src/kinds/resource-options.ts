@@ -22,8 +22,8 @@ const KNOWN = {
 const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /**
- * Throws `KIND_INVALID` for options that no server would take or that nobody reads. A compiler finds most of it, but not
- * everybody has one.
+ * Throws `KIND_INVALID` for invalid and unknown options. The compiler finds most of these too, but users of plain
+ * JavaScript have none.
  */
 export function checkResourceOptions(kind: string, options: object): void {
   if (typeof options !== "object" || options === null) throw invalidKind(kind, "it needs options with a spec");

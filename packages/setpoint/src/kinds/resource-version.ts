@@ -3,9 +3,9 @@ import { SetpointError } from "../errors/error.js";
 const WELL_FORMED = /^[1-9]\d*$/;
 
 /**
- * Negative, zero or positive as `left` is older than, the same as or newer than `right`. Only versions of one resource
- * compare. They are decimal numbers of any length; throws `RESOURCE_VERSION_INVALID` for anything else, the list
- * option `"0"` included.
+ * Negative, zero or positive if `left` is older than, equal to or newer than `right`. Compare only versions of one
+ * resource. They are decimal numbers of any length; throws `RESOURCE_VERSION_INVALID` for anything else, including the
+ * list option `"0"`.
  */
 export function compareResourceVersions(left: string, right: string): number {
   for (const version of [left, right]) {

@@ -160,13 +160,13 @@ describe("the CustomResourceDefinition of a kind", () => {
     [{ selectableFields: [".spec.hosts"] }, "selectableFields"],
     [{ selectableFields: ["spec.image"] }, "selectableFields"],
     [{ markers: { "spec.nothing": k8s.listSet } }, 'markers["spec.nothing"]'],
-    [{ columns: { Image: "spec.image" } }, 'columns.Image: "spec.image" is no path such as'],
+    [{ columns: { Image: "spec.image" } }, 'columns.Image: "spec.image" is not a path such as'],
     [{ scope: "Global" as "Cluster" }, 'scope: "Global" is neither'],
-    [{ plural: "Wrongs!" }, 'plural: "Wrongs!" is no name'],
-    [{ singular: "" }, 'singular: "" is no name'],
-    [{ shortNames: ["WR"] }, 'shortNames: "WR" is no name'],
+    [{ plural: "Wrongs!" }, 'plural: "Wrongs!" is not a name'],
+    [{ singular: "" }, 'singular: "" is not a name'],
+    [{ shortNames: ["WR"] }, 'shortNames: "WR" is not a name'],
     [{ categories: "all" as never }, "categories: expected a list"],
-    [{ spec: undefined as never }, "spec: there is no schema"],
+    [{ spec: undefined as never }, "spec: the schema is missing"],
     [{ colums: {} }, "there is no option colums; there are spec, status,"],
   ])("is refused at its declaration for %j", (options, where) => {
     const declare = () =>

@@ -41,22 +41,22 @@ export interface ResourceObject<ApiVersion extends string, KindName extends stri
 
 /** A kind with its schema: it prints its CustomResourceDefinition, fills in defaults and validates. */
 export interface Resource<T extends KubeObject = KubeObject, S extends Scope = Scope> extends Kind<T, S> {
-  /** What was declared, checked. */
+  /** The checked declaration. */
   readonly declaration: ResourceDeclaration;
-  /** The object that installs this kind on a server. The same declaration always gives the same. */
+  /** The CustomResourceDefinition of this kind. Deterministic. */
   crd(options?: CrdOptions): CrdManifest;
-  /** The object as the server would store it: apiVersion, kind and the schema's defaults filled in. */
+  /** The object as the server would store it, with apiVersion, kind and the schema's defaults. */
   withDefaults(object: NewObject<T>): NewObject<T>;
   /**
-   * What a server would refuse of the object, and what the schema library finds beyond that; empty if nothing.
-   * CEL rules are checked by servers alone.
+   * The errors that a server would report for the object, and further ones of the schema library; empty if valid. Only
+   * servers check CEL rules.
    */
   validate(object: NewObject<T>): readonly FieldProblem[];
-  /** Throws `OBJECT_INVALID`, which lists the problems, unless there are none. */
+  /** Throws `OBJECT_INVALID`, which lists the problems, if there are any. */
   assertValid(object: NewObject<T>): void;
-  /** This kind with an older version beside it. This version is the storage version unless the CRD says otherwise. */
+  /** This kind with an older version added. This version is the storage version unless the CRD says otherwise. */
   withVersion<Old extends KubeObject>(older: Resource<Old>, options?: VersionOptions<Old, T>): Resource<T, S>;
-  /** The object in another version of this kind: up to the stored one, and down from it. */
+  /** The object in another version of this kind, converted through the stored one. */
   convert(object: KubeObject, apiVersion: string): KubeObject;
 }
 
@@ -189,7 +189,7 @@ function makeResource(declaration: ResourceDeclaration, parts: Parts): Resource 
   }
 }
 
-/** What the schema library says beyond the server's view (refinements), for fields that had no problem yet. */
+/** What the schema library reports in addition to the server (refinements), for fields without a problem so far. */
 function libraryProblems(
   parts: Parts,
   object: Readonly<Record<string, unknown>>,

@@ -1,6 +1,6 @@
 /**
- * Whether two values are the same JSON, whatever the order of their fields; a field that is undefined is not one that is
- * left out. Written here, since `node:util` takes longer to load than all of the kinds.
+ * Whether two values are the same JSON, regardless of the order of fields. An undefined field differs from an absent
+ * one. Implemented here, because `node:util` takes longer to load than all of the kinds.
  */
 export function isSameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;

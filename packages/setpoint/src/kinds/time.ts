@@ -2,14 +2,14 @@ import { SetpointError } from "../errors/error.js";
 
 const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** `metav1.Time`: RFC 3339 in UTC, whole seconds (`2026-01-31T12:00:00Z`). What is below a second is cut off. */
+/** `metav1.Time`: RFC 3339 in UTC with whole seconds (`2026-01-31T12:00:00Z`). Cuts off fractions of a second. */
 export function formatTime(epochMs: number): string {
   return `${new Date(checked(epochMs)).toISOString().slice(0, 19)}Z`;
 }
 
 /**
- * `metav1.MicroTime`: six digits after the point, always; a Lease or an Event with three is refused by the server.
- * Fractions of a millisecond are kept as far as a microsecond.
+ * `metav1.MicroTime`: always six digits after the point, because the server refuses a Lease or an Event with three.
+ * Keeps microseconds.
  */
 export function formatMicroTime(epochMs: number): string {
   const wholeMs = Math.floor(checked(epochMs));

@@ -3,14 +3,14 @@ import { parseKindId, pluralOf } from "./kind-id.js";
 import type { KubeObject, UntypedObject } from "./object.js";
 
 export interface KindOptions {
-  /** The English plural unless given. */
+  /** Defaults to the English plural. */
   readonly plural?: string;
-  /** `Namespaced` unless given. */
+  /** Defaults to `Namespaced`. */
   readonly scope?: Scope;
 }
 
 /**
- * A kind whose objects are not typed, for what no schema is at hand for.
+ * A kind with untyped objects, if you have no schema.
  *
  * ```ts
  * const Certificate = untypedKind("cert-manager.io/v1/Certificate");

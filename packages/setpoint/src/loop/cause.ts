@@ -1,12 +1,12 @@
-/** The causes that every loop knows: they come from the loop itself, not from what it watches. */
+/** The causes that every loop has: they come from the loop itself, not from what it watches. */
 export type LoopCause =
   | { readonly type: "retry"; readonly attempt: number; readonly error: string }
   | { readonly type: "requeue" }
-  /** The safety look at something that waits. */
+  /** The safety recheck of a wait. */
   | { readonly type: "recheck"; readonly reason: string }
   /** A timer or a channel, by its name. */
   | { readonly type: "trigger"; readonly name: string }
-  /** Beyond the causes that are kept one by one. */
+  /** The number of causes beyond those that are kept. */
   | MoreCauses;
 
 export interface MoreCauses {
@@ -14,23 +14,23 @@ export interface MoreCauses {
   readonly count: number;
 }
 
-/** What a loop says of its own causes, so that they can be merged. */
+/** How a loop merges its own causes. */
 export interface CauseRules<Cause extends { readonly type: string }> {
-  /** Causes of one identity are one cause. */
+  /** Causes with the same identity are one cause. */
   identityOf(cause: Cause): string;
-  /** Whether there may be any number of such causes: those are counted instead of kept beyond {@link MAX_CAUSES}. */
+  /** Whether there may be any number of such causes: beyond {@link MAX_CAUSES} these are counted instead of kept. */
   isOneOfMany(cause: Cause): boolean;
-  /** Of two with one identity, the one that holds. Defaults to the later. */
+  /** Merges two causes with the same identity. Defaults to the later. */
   joined?(earlier: Cause, later: Cause): Cause;
 }
 
 /**
- * Beyond so many causes of a key, those of which there may be any number are counted: thousands of objects may change at
- * once. What happened to the object itself is always kept.
+ * How many causes of a key to keep. Beyond this, causes of which there may be any number are counted: thousands of
+ * objects may change at once. What happened to the object itself is always kept.
  */
 export const MAX_CAUSES = 32;
 
-/** All causes of both, each once, in the order of their first appearance. */
+/** All causes of both, each once, in order of first appearance. */
 export function mergeCauses<Cause extends { readonly type: string }>(
   earlier: readonly Cause[],
   later: readonly Cause[],
@@ -56,7 +56,7 @@ function joined<Cause extends { readonly type: string }>(
   return rules.joined ? rules.joined(earlier, later) : later;
 }
 
-/** Counts a cause with the rest; the last one that was kept joins the first one counted. */
+/** Counts a cause with the rest; also moves the last kept cause there with the first one counted. */
 function addToRest<Cause extends { readonly type: string }>(
   merged: (Cause | MoreCauses)[],
   cause: Cause,

@@ -2,8 +2,8 @@ import { parseDuration } from "../clock/duration.js";
 import type { BackoffOptions } from "./backoff.js";
 
 /**
- * How failed runs are tried again: from 100 ms to 5 minutes unless given. Once the attempts are used up, the key is parked
- * at the longest delay.
+ * How failed runs are retried: from 100 ms to 5 minutes by default. Once the attempts are used up, the key is parked at
+ * the longest delay.
  */
 export interface RetryPolicy extends BackoffOptions {
   /** How many retries before the key is parked. Defaults to 12: some 7 minutes. */

@@ -10,23 +10,23 @@ import { type Kind, kindId } from "../kinds/kind.js";
 import { openFence } from "../loop/fence.js";
 import { type Logger, silentLogger } from "../loop/logger.js";
 
-/** Where the webhooks of apps are reached, and who installs what apps need. */
+/** Where API servers reach the webhooks of apps, and who installs what apps need. */
 export type AppHosting = Partial<Omit<WebhookServerOptions, "apps" | "client" | "fence">>;
 
 const MAY_NOT_INSTALL =
   "may not install the webhooks of apps: grant what `setpoint rbac` prints, or install them yourself and set webhooks.install: false";
 
-/** The side of apps that API servers and users call: kinds, webhooks and routes, on one server for all. */
+/** The part of apps that API servers and users call: kinds, webhooks and routes, on one server for all apps. */
 export class AppHost implements AsyncDisposable {
   readonly #options: Omit<WebhookServerOptions, "apps">;
   readonly #log: Logger;
   readonly #apps = new Set<App>();
   #server: WebhookServer | undefined;
-  /** Of apps that have no server. */
+  /** Watches apps that have no server. */
   #installed: InstallationWatch | undefined;
   #hasStarted = false;
   #hasEnded = false;
-  /** One after another: the first that is served makes the server that the next one is added to. */
+  /** One after another: the first served app starts the server, and later ones are added to it. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: Omit<WebhookServerOptions, "apps">) {
@@ -38,7 +38,7 @@ export class AppHost implements AsyncDisposable {
     return [...this.#apps];
   }
 
-  /** Where the webhooks are served, once they are. */
+  /** The port of the webhooks, once they are served. */
   get port(): number | undefined {
     return this.#server?.port;
   }
@@ -47,13 +47,13 @@ export class AppHost implements AsyncDisposable {
     return this.#server?.caBundle;
   }
 
-  /** Rejects as {@link serveWebhooks} does; the apps are then not served. */
+  /** Rejects like {@link serveWebhooks}; the apps are then not served. */
   async start(): Promise<void> {
     this.#hasStarted = true;
     await this.#host(this.apps);
   }
 
-  /** Installed and served at once where the host has started. Throws where the name is taken, or the host has ended. */
+  /** Installs and serves the app at once if the host has started. Throws if the name is taken, or the host has ended. */
   async add(app: App): Promise<void> {
     if (this.apps.some(({ name }) => name === app.name))
       throw new TypeError(`the manager has an app ${app.name} already`);
@@ -68,8 +68,8 @@ export class AppHost implements AsyncDisposable {
   }
 
   /**
-   * Its webhooks are uninstalled; its kinds stay, and their objects, which are converted on. Rejects, and goes on serving
-   * it, where they could not be uninstalled.
+   * Uninstalls its webhooks. Its kinds and objects stay, and are still converted. If the webhooks cannot be
+   * uninstalled, rejects and continues to serve the app.
    */
   async remove(app: App): Promise<void> {
     this.#installed?.leave(app);
@@ -77,7 +77,7 @@ export class AppHost implements AsyncDisposable {
     this.#apps.delete(app);
   }
 
-  /** Takes the finalizers of kinds that the app has given up off their objects. */
+  /** Removes the finalizers of kinds that the app no longer handles from their objects. */
   async sweep({ name, givenUp }: App, options: FinalizerEditOptions): Promise<void> {
     const client = this.#options.client.with({ fence: options.fence ?? openFence });
     for (const { kind, finalizer } of givenUp) {
@@ -127,7 +127,7 @@ export class AppHost implements AsyncDisposable {
   async #installKinds(app: App): Promise<void> {
     const { client, clock = systemClock, random = systemRandom, install = true, fence = openFence } = this.#options;
     if (!install || app.kinds.length === 0) return;
-    // Loaded when first needed: most processes install nothing.
+    // Loaded on first use: most processes install nothing.
     const { installKinds } = await import("../app/webhooks/webhook-configuration.js");
     const onForbidden = (kind: Kind, error: unknown): void =>
       this.#log.warn(`may not install the kind ${kindId(kind)}`, { app: app.name, error });

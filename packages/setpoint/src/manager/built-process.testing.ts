@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A script in a process of its own, on the build: one that can be stopped, continued and killed. */
+/** A script in its own process, on the build: one that can be suspended, continued and killed. */
 export class BuiltProcess implements AsyncDisposable {
   readonly process: ChildProcess;
-  /** The exit code, when all that it printed was read. */
+  /** The exit code, once all output is read. */
   readonly ended: Promise<number | null>;
   readonly #folder = mkdtempSync(join(tmpdir(), "setpoint-process-"));
   output = "";
@@ -28,7 +28,7 @@ export class BuiltProcess implements AsyncDisposable {
     this.ended = new Promise((resolve) => this.process.once("close", resolve));
   }
 
-  /** Throws what it printed where it has ended. */
+  /** Throws its output if it has ended. */
   assertRunning(): void {
     if (this.process.exitCode !== null) throw new Error(this.output);
   }

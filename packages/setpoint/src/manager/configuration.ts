@@ -7,31 +7,31 @@ import type { ManagerOptions } from "./manager.js";
 import { type Field, SETTINGS, type Settings } from "./settings.js";
 
 export interface ConfigurationSources {
-  /** Flags: `process.argv.slice(2)`. None where left out. */
+  /** Flags: `process.argv.slice(2)`. Defaults to none. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** A YAML or JSON file; else the one that `--config` or `SETPOINT_CONFIG` names. */
+  /** A YAML or JSON file. Defaults to the one that `--config` or `SETPOINT_CONFIG` names. */
   readonly file?: string;
 }
 
-/** What flags, environment and file say. */
+/** The settings of flags, environment and file. */
 export interface Configuration {
   readonly manager: Partial<ManagerOptions>;
-  /** What is said of the election, also where it is only code that asks for one. */
+  /** The settings of the election, even if only code turns it on. */
   readonly leaderElection: ElectionOptions;
   readonly connect: Pick<ConnectOptions, "kubeconfig" | "context">;
   readonly logLevel: LogLevel | undefined;
-  /** Whether to tell what would be done, instead of doing it. */
+  /** Whether to print what would be done, instead of doing it. */
   readonly plan: boolean;
-  /** The file's `apps`: what providers of apps get as their own configuration, by app. */
+  /** The file's `apps`: the configuration of app providers, by name. */
   readonly apps: Readonly<Record<string, unknown>>;
 }
 
 const FIELDS = Object.keys(SETTINGS) as readonly Field[];
 
 /**
- * Reads the configuration of a manager. A flag wins over the environment, which wins over the file; what code says wins
- * over all three. Rejects with `CONFIGURATION_INVALID`, which names the flag, variable or field of the file.
+ * Reads the configuration of a manager. Flags win over the environment, which wins over the file; options in code win
+ * over all three. Rejects with `CONFIGURATION_INVALID`, which names the flag, variable or field.
  *
  * ```ts
  * const { manager } = await readConfiguration({ args: process.argv.slice(2), env: process.env });
@@ -120,7 +120,7 @@ async function fromFile(
   let parsed: unknown;
   try {
     const content = await readFile(path, "utf8");
-    // JSON is YAML; the parser is loaded for what is not JSON alone.
+    // JSON is YAML too, so the parser is loaded only for other text.
     parsed = content.trimStart().startsWith("{") ? JSON.parse(content) : (await import("yaml")).parse(content);
   } catch (cause) {
     throw invalid(path, (cause as Error).message, cause);

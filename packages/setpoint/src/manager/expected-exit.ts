@@ -1,7 +1,7 @@
 import { systemClock } from "../clock/system-clock.js";
 import { isSetpointError } from "../errors/error.js";
 
-/** Ends of a process that are no mistake in its code: their reader needs the message, not the stack. */
+/** Expected reasons for the end of a process: users need the message, not the stack. */
 const EXPECTED: ReadonlySet<string> = new Set([
   "LEASE_LOST",
   "WEBHOOK_TAKEN",
@@ -11,8 +11,8 @@ const EXPECTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Has Node print one line, in place of a source line and a stack, where nobody catches this error. Those who catch it notice
- * nothing.
+ * Makes Node print one line instead of a source line and a stack if nobody catches this error. Has no effect on code
+ * that catches it.
  */
 export function tellInOneLine(error: unknown, print = (line: string) => void process.stderr.write(`${line}\n`)): void {
   if (!isSetpointError(error) || !EXPECTED.has(error.code)) return;
@@ -22,6 +22,6 @@ export function tellInOneLine(error: unknown, print = (line: string) => void pro
     process.exit(1);
   };
   process.once("uncaughtException", onUncaught);
-  // An error that is not caught by then stays uncaught, and has ended the process.
+  // By then an uncaught error has ended the process.
   systemClock.timer(0, () => void process.off("uncaughtException", onUncaught)).unref();
 }

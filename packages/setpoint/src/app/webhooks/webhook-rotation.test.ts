@@ -189,7 +189,7 @@ describe("a webhook's certificate", () => {
     const before = await shownCertificate(server.port);
     clock.stepWall(2_439 * DAY_MS);
     await clock.advance(3_600_000);
-    await vi.waitFor(() => expect(lines).toEqual([expect.stringContaining("there is a new authority")]));
+    await vi.waitFor(() => expect(lines).toEqual([expect.stringContaining("the webhooks have a new CA")]));
     await clock.advance(3_600_000);
     expect(await shownCertificate(server.port)).toBe(before);
     await clock.advance(DAY_MS);

@@ -187,7 +187,7 @@ describe("WebhookServer", () => {
     expect(url.hosts).toEqual(["tunnel.example.com"]);
     expect(url.target("/orders/validate", 1)).toEqual({ url: "https://tunnel.example.com/hooks/orders/validate" });
     const plain = { url: "http://tunnel.example.com" };
-    expect(() => webhookAddress(client.server, plain, elsewhere)).toThrow("by https");
+    expect(() => webhookAddress(client.server, plain, elsewhere)).toThrow("over https");
     const pod = webhookAddress(client.server, { service: { namespace: "shop", name: "hooks" } }, elsewhere);
     expect(pod.hosts).toContain("hooks.shop.svc");
     expect(pod.target("/orders/validate", 1)).toEqual({
@@ -209,7 +209,7 @@ describe("WebhookServer", () => {
     const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
     const client = at("https://127.0.0.1:6443");
     await using _server = await WebhookServer.start({ apps: [orders], client, install: false, log });
-    expect(warnings).toContainEqual(expect.stringContaining("it is at 192.0.2.7: unless that is this machine"));
+    expect(warnings).toContainEqual(expect.stringContaining("its address as 192.0.2.7: unless that is this machine"));
   });
 
   it("is reached through its Service where it runs in a pod, and leaves its webhooks for the next one", async () => {

@@ -13,8 +13,8 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Makes connections through a proxy: `http` and `https` ones with CONNECT, `socks5` ones with their own handshake; the
- * proxy resolves the server's name. User and password may stand in the proxy's URL; messages never show them.
+ * Connects through a proxy: `http` and `https` with CONNECT, `socks5` with its own handshake. The proxy resolves the
+ * server's name. The proxy's URL may contain user and password; messages never show them.
  */
 export function tunnelThrough(
   proxyUrl: string,
@@ -81,7 +81,7 @@ function userOf(url: URL): [string, string] | undefined {
   return [decodeURIComponent(url.username), decodeURIComponent(url.password)];
 }
 
-/** The few bytes said to a proxy before the connection is the caller's. */
+/** The handshake with a proxy before the caller gets the connection. */
 class Exchange {
   readonly #socket: Socket;
   readonly #signal: AbortSignal;
@@ -117,7 +117,7 @@ class Exchange {
     return this.take(this.#received.indexOf(mark) + mark.length);
   }
 
-  /** Gives the connection away; bytes that came too early go back in front. */
+  /** Passes the connection on; puts bytes that arrived too early back. */
   end(): void {
     this.#socket.off("data", this.#onData).off("error", this.#onClose).off("close", this.#onClose);
     this.#signal.removeEventListener("abort", this.#onAbort);

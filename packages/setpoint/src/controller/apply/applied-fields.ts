@@ -5,16 +5,16 @@ import { asStored, isDropped, isSameQuantity, isSameTime, isServerDefault } from
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a comparison has found. */
+/** The result of a comparison. */
 interface Differences {
   readonly paths: string[];
-  /** Servers rewrite the quantities of their own kinds, and drop lists that are empty; objects of CRDs stay as they are. */
+  /** Servers normalize quantities and drop empty lists in built-in kinds; they store custom resources unchanged. */
   readonly isBuiltIn: boolean;
 }
 
 type ItemMatcher = (item: unknown) => boolean;
 
-/** The entry that tells which fields `manager` has applied. */
+/** The managedFields entry with the fields that `manager` has applied. */
 export function appliedEntry(object: KubeObject, manager: string): ManagedFieldsEntry | undefined {
   return object.metadata.managedFields?.find(
     (entry) => entry.manager === manager && entry.operation === "Apply" && !entry.subresource,
@@ -22,10 +22,11 @@ export function appliedEntry(object: KubeObject, manager: string): ManagedFields
 }
 
 /**
- * The paths at which an object is not as desired, given the fields that were applied before: values that differ, fields
- * that were never applied, and fields applied that are no longer desired. Empty where an apply would change nothing.
+ * The paths at which an object differs from the desired state, given the fields that were applied before: values that
+ * differ, fields that were never applied, and applied fields that are no longer desired. Empty if an apply would change
+ * nothing.
  *
- * The set of applied fields also tells how the server merges each list, so no schema is needed.
+ * The set of applied fields also says how the server merges each list, so no schema is needed.
  */
 export function differingPaths(applied: JsonObject, desired: JsonObject, current: unknown): readonly string[] {
   const found: Differences = { paths: [], isBuiltIn: isBuiltIn(desired.apiVersion) };
@@ -36,23 +37,23 @@ export function differingPaths(applied: JsonObject, desired: JsonObject, current
   return found.paths;
 }
 
-/** By its group: those of Kubernetes itself are single words, or end in `k8s.io`. */
+/** Decides by the group: those of Kubernetes itself are single words, or end in `k8s.io`. */
 function isBuiltIn(apiVersion: unknown): boolean {
   return typeof apiVersion === "string" && (!apiVersion.includes(".") || apiVersion.includes(".k8s.io/"));
 }
 
-/** A short text that changes with the fields that `applied` names, their values, or the set itself. */
+/** A short digest of the fields that `applied` names, their values, and the set itself. */
 export function digestOfApplied(applied: JsonObject, current: unknown): string {
   return digest([applied, extract(applied, current)]);
 }
 
 export function digest(value: unknown): string {
-  // Loaded when first needed: see the budget of `import "setpoint"`.
+  // Loaded on first use: see the budget of `import "setpoint"`.
   const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(canonical(value)).digest("base64url").slice(0, 22);
 }
 
-/** Whether the set of applied fields holds the path. */
+/** Whether the set of applied fields contains the path. */
 export function isApplied(applied: Fields, steps: readonly string[]): boolean {
   let node: unknown = applied;
   for (const step of steps) {
@@ -62,7 +63,7 @@ export function isApplied(applied: Fields, steps: readonly string[]): boolean {
   return node !== undefined;
 }
 
-/** What managers can own of a desired object: neither its type nor its identity. */
+/** The part of a desired object that managers can own: without its type and identity. */
 function ownable(desired: JsonObject): JsonObject {
   const owned = copyWithout(desired, "apiVersion", "kind", "metadata");
   const metadata = copyWithout((desired.metadata ?? {}) as JsonObject, "name", "namespace");
@@ -101,7 +102,7 @@ function compareFields(
       continue;
     }
     if (value !== undefined && value !== null) wanted++;
-    // Most are as they should be: these cost no path.
+    // Most values are as desired: do not build a path for these.
     if (!isLeaf(inner) || !isEqual(value, existing)) {
       compareNode(inner, value, existing, joinPath(path, field), found);
     }
@@ -114,7 +115,7 @@ function compareFields(
   }
 }
 
-/** Names fields that were never applied, or were taken over by others, as deep as the object has them. */
+/** Names fields that were never applied, or that others took over, as deep as the object has them. */
 function nameUnowned(desired: unknown, current: unknown, path: string, paths: string[]): void {
   if (!isRecord(desired) || !isRecord(current)) {
     paths.push(path);
@@ -133,7 +134,7 @@ function compareItems(
 ): void {
   const items: readonly unknown[] = Array.isArray(current) ? current : [];
   const names = itemNames(applied);
-  /** Of the items that are not found yet. */
+  /** Matchers of the items that are not found yet. */
   const matchers: (ItemMatcher | undefined)[] = names.map(itemMatcher);
   desired.forEach((item, at) => {
     const itemPath = `${path}[${at}]`;
@@ -148,7 +149,7 @@ function compareItems(
   });
 }
 
-/** How many fields the set names; what it names beside them are items, or the object as a whole. */
+/** How many fields the set names, without items and the object itself. */
 function fieldCount(applied: Fields): number {
   let count = 0;
   for (const name in applied) if (name.startsWith("f:")) count++;
@@ -160,8 +161,8 @@ function itemNames(applied: Fields): string[] {
 }
 
 /**
- * Tells the item of a list that `name` (`k:{"name":"web"}`, `v:"a"`) stands for. Key fields that have a default
- * (`protocol`) may be left out.
+ * Matches the list item that `name` (`k:{"name":"web"}`, `v:"a"`) stands for. Key fields with a default (`protocol`)
+ * may be missing.
  */
 function itemMatcher(name: string): ItemMatcher {
   const value: unknown = JSON.parse(name.slice(2));
@@ -188,8 +189,8 @@ function extract(applied: Fields, current: unknown): unknown {
 }
 
 /**
- * Whether two states of an object differ in nothing but fields of the sets: whether nobody else can have changed
- * anything. Says no in doubt, as of lists whose items are not in the same places.
+ * Whether two states of an object differ only in fields of the sets, so that nobody else has changed anything. Says no
+ * if in doubt, for example if list items have moved.
  */
 export function isSameBeside(sets: readonly Fields[], left: unknown, right: unknown): boolean {
   if (sets.some(isLeaf)) return true;
@@ -247,8 +248,8 @@ function isEquivalent(desired: unknown, current: unknown, path: string, isBuiltI
 }
 
 /**
- * Whether a field that was never applied is to be. Something empty is where the object has nothing (`tls: {}` may switch
- * something on), but for lists that the server drops, and never notes as applied.
+ * Whether a field that was never applied must be. An empty value must be, if the object has nothing there (`tls: {}`
+ * may switch something on), except for lists that the server drops and never records as applied.
  */
 function isMissing(desired: unknown, current: unknown, isBuiltIn: boolean): boolean {
   if (!isEmpty(desired)) return true;

@@ -22,7 +22,7 @@ export interface ChildWriterOptions {
   readonly rivalOf: RivalSearch;
 }
 
-/** Other writers of these fields, looked up before a write takes them back. None unless a conflict is suspected. */
+/** Looks up other writers of these fields before a write takes the fields back. Finds none unless a conflict is suspected. */
 export type RivalSearch = (
   source: KindSource,
   key: string,
@@ -30,12 +30,12 @@ export type RivalSearch = (
   run: Pick<ReconcileRun, "key" | "signal">,
 ) => Promise<string | undefined> | undefined;
 
-/** A child made ready to be applied. */
+/** A child that is ready to be applied. */
 interface Child {
   readonly source: KindSource;
   readonly key: string;
   readonly namespace: string | undefined;
-  /** Undefined where the child is in its owner's cluster. */
+  /** Undefined if the child is in its owner's cluster. */
   readonly ownerCluster: string | undefined;
   readonly desired: JsonObject;
 }
@@ -135,9 +135,9 @@ export class ChildWriter {
     const options = { fieldManager: this.#options.fieldManager, ...(namespace ? { namespace } : {}) };
     this.#run.learn(kind, object);
     this.#run.assertMayWrite();
-    // A generated name is not known beforehand: the echo of such a create may cost a run that finds nothing to do.
+    // The server generates the name, so the echo of such a create may cost one run without work.
     const hoped = keyFor(kind, metadata.name ?? "", namespace);
-    // Also where it is there already: it is wanted.
+    // Also if it exists already: the run wants it.
     this.#run.stated.add(`${source.id} ${hoped}`);
     return this.#options.ownWrites.during(source.id, hoped, async () => {
       const answer = await this.#run.write("create", source.id, hoped, (signal) =>
@@ -171,14 +171,14 @@ export class ChildWriter {
         signal,
       }),
     );
-    // Some subresources answer with another kind (scale), which is not the state of the object.
+    // Some subresources return another kind (scale), which is not the state of the object.
     if (answer.kind === kind.kind) source.observe(answer);
     const record = this.#record("patch", source, key, patchedPaths(patch), answer);
     this.#run.contents.set(record, JSON.stringify(patch));
     return this.#learned(kind, answer);
   }
 
-  /** The answer of a subresource is not the state of the object: the watch brings that. */
+  /** The response of a subresource is not the state of the object: the watch brings that. */
   async createSubresource(
     kind: Kind,
     name: string,
@@ -227,7 +227,7 @@ export class ChildWriter {
     }
     this.#options.applied.forget(source.id, key);
     this.#record("delete", source, key, [], answer);
-    // A finalizer, or the grace of a pod, keeps the object for now: the answer is its newest state.
+    // A finalizer, or the grace period of a pod, keeps the object for now: the response is its newest state.
     const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = answer?.metadata ?? {};
     const stays = deletionTimestamp && (finalizers.length > 0 || deletionGracePeriodSeconds > 0);
     if (answer && stays) source.observe(answer);
@@ -238,13 +238,13 @@ export class ChildWriter {
     const pruned: string[] = [];
     const sources = kinds.length === 0 ? this.#sources.owned : kinds.map((kind) => this.#ownedSource(kind, "prune"));
     for (const source of sources) {
-      // What an earlier process made is to be found, also where this one has made nothing yet.
+      // Find the children of an earlier process, even if this one has made none yet.
       await source.hold(this.#run.object.metadata.namespace, this.#run);
       for (const informer of source.informers) {
         for (const child of [...informer.byIndex(OWNER_INDEX, this.#run.object.metadata.uid)]) {
           const key = keyOf(child);
           if (this.#run.stated.has(`${source.id} ${key}`) || child.metadata.deletionTimestamp) continue;
-          // Other controllers may have children of the same object, and what was created once is not stated again.
+          // Other controllers may have children of the same object, and `create` does not state its objects again.
           if (!appliedEntry(child, this.#options.fieldManager)) continue;
           const { name, namespace, uid } = child.metadata;
           await this.delete(source.kind, name, { namespace, preconditions: { uid } });
@@ -273,7 +273,10 @@ export class ChildWriter {
     return { source, key, namespace, ownerCluster, desired: desired as JsonObject };
   }
 
-  /** A compiler says so as well, but not everybody has one: what is not owned has no index of its owners, nor is it watched as a child. */
+  /**
+   * The compiler reports this too, but users of plain JavaScript have none. A kind that is not owned has no index of
+   * owners and is not watched for children.
+   */
   #ownedSource(kind: Kind, verb: "apply" | "prune"): KindSource {
     const source = this.#sources.of(kind);
     if (source.isOwned) return source;
@@ -289,7 +292,7 @@ export class ChildWriter {
     return ownerMark(this.#run.kind, this.#run.object, namespace, ownerCluster);
   }
 
-  /** A child that its kind's selector keeps out of the cache, as yet: one that it would keep out for good is refused. */
+  /** A child that the selector of its kind still hides from the cache. A child that it would always hide is refused. */
   async #hidden(child: Child): Promise<KubeObject | undefined> {
     const found = await this.#ask(child);
     const { labels } = child.desired.metadata as { readonly labels?: Readonly<Record<string, string>> };
@@ -297,7 +300,7 @@ export class ChildWriter {
     return found;
   }
 
-  /** What the server has of a child. */
+  /** Reads a child from the server. */
   #ask({ source, key, namespace }: Child): Promise<KubeObject | undefined> {
     const options = { ...(namespace ? { namespace } : {}), signal: this.#run.currentSignal() };
     return source.cluster.client.find(source.kind, parseKey(key).name, options);
@@ -333,7 +336,7 @@ export class ChildWriter {
       }
       throw new SetpointError("CHILD_NOT_OWNED", `${what} belongs to ${ownership.owner}`);
     }
-    // This manager applied it before, so it made it: a removed owner reference is drift like any other.
+    // This manager applied it before, so this controller created it: a removed owner reference is drift like any other.
     if (options.existing === "adopt" || appliedEntry(current, this.#options.fieldManager)) return;
     throw new SetpointError(
       "CHILD_NOT_OWNED",

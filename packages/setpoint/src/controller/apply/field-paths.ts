@@ -2,7 +2,7 @@ import { ownField } from "../../kinds/own-field.js";
 
 type Json = unknown;
 
-/** Equal as JSON: a property that is undefined is as good as absent. */
+/** Equal as JSON: an undefined property equals an absent one. */
 export function isEqual(left: Json, right: Json): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
@@ -43,7 +43,10 @@ export function joinPath(path: string, field: string): string {
   return path === "" ? field : `${path}.${field}`;
 }
 
-/** `spec.template` as its steps; a step that is no plain word stands in brackets: `metadata.labels[example.com/team]`. */
+/**
+ * The steps of a path such as `spec.template`; a step that is not a plain word is in brackets:
+ * `metadata.labels[example.com/team]`.
+ */
 export function splitPath(path: string): readonly string[] {
   return [...path.matchAll(/\[([^\]]*)\]|[^.[\]]+/g)].map((match) => match[1] ?? match[0]);
 }
@@ -57,14 +60,15 @@ export function valueAt(value: Json, steps: readonly string[]): Json {
   return current;
 }
 
-/** Whether the path names something within a list, whose items no step of a path stands for. */
+/** Whether the path leads into a list: paths have no steps for list items. */
 export function leadsThroughList(value: Json, steps: readonly string[]): boolean {
   return steps.some((_, length) => Array.isArray(valueAt(value, steps.slice(0, length))));
 }
 
 /**
- * A copy of an object, not of a map whose keys users choose, without some of its fields, to which others may be added.
- * Field by field: engines take ten times as long for a rest pattern, and for fields that are set on what was spread.
+ * A shallow copy of an object without some of its fields, to which others may be added. Not for maps whose keys users
+ * choose. It copies field by field, because engines take ten times as long for a rest pattern or for fields that are
+ * set on a spread object.
  */
 export function copyWithout<T extends object>(record: T, ...fields: readonly string[]): Record<string, Json> {
   const copy: Record<string, Json> = {};
@@ -72,7 +76,7 @@ export function copyWithout<T extends object>(record: T, ...fields: readonly str
   return copy;
 }
 
-/** A copy without the value at the path; the value itself where there is none. */
+/** A copy without the value at the path; the value itself if it has none there. */
 export function withoutPath(value: Json, steps: readonly string[]): Json {
   const [step, ...rest] = steps;
   if (step === undefined || !isRecord(value) || !Object.hasOwn(value, step)) return value;
@@ -80,7 +84,7 @@ export function withoutPath(value: Json, steps: readonly string[]): Json {
   return rest.length === 0 ? others : { ...others, [step]: withoutPath(inner, rest) };
 }
 
-/** RFC 7396, for a draft of a status: what is undefined stays as it was, null takes away. */
+/** RFC 7396 for a status draft: undefined leaves a field, null removes it. */
 export function mergePatch(target: Json, patch: Json): Json {
   if (!isRecord(patch)) return patch;
   const merged = new Map(isRecord(target) ? Object.entries(target) : []);
@@ -92,7 +96,7 @@ export function mergePatch(target: Json, patch: Json): Json {
   return Object.fromEntries(merged);
 }
 
-/** The merge patch that makes `target` of `source`. Lists are replaced whole. */
+/** The merge patch that turns `source` into `target`. Replaces lists as a whole. */
 export function diffToMergePatch(source: Json, target: Json): Json {
   if (!isRecord(source) || !isRecord(target)) return target;
   const patch = new Map<string, Json>();

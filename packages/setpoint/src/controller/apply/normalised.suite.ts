@@ -75,7 +75,7 @@ const selector = { matchLabels: labels };
 const job = { template: { spec: { ...POD, restartPolicy: "Never" } } };
 const RULES = [{ apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"] }];
 
-/** What reconcilers state of each kind: no more than people write. */
+/** What reconcilers state for each kind: no more than people write. */
 const DESIRED: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
   ["v1/Pod", { spec: { ...POD, serviceAccountName: "default" } }],
   ["apps/v1/Deployment", { spec: { selector, template } }],
@@ -310,7 +310,10 @@ const DESIRED: readonly (readonly [string, Readonly<Record<string, unknown>>])[]
 const CLUSTER_SCOPED =
   /PersistentVolume$|Cluster|Configuration$|AdmissionPolicy|StorageClass|PriorityClass|RuntimeClass|Definition$/;
 
-/** What servers make of applied objects: after a restart, nothing but the object and its managedFields tells whether it is as desired. */
+/**
+ * How servers normalize applied objects: after a restart, only the object and its managedFields tell whether it is as
+ * desired.
+ */
 export function normalisedSuite(
   title: string,
   start: () => Promise<AsyncDisposable & { readonly client: Client }>,

@@ -6,11 +6,11 @@ import type { KindSource } from "../causes/kind-source.js";
 import { type AnnotatedOwner, annotatedOwner, isOfKind, OWNER_INDEX, ownerIndexValue } from "./ownership.js";
 
 /**
- * Deletes children in other namespaces or clusters whose owner is gone: Kubernetes collects only what an owner reference
- * can name. An owner that the cache does not hold may only be out of its scope: the server is asked before anything is
- * deleted. Children of owners in yet another cluster are left to whoever runs there. Looks at the children of all owners,
- * or of one. Gives the owners of whom a child could not be deleted, and
- * why: they are to be looked at again.
+ * Deletes children in other namespaces or clusters whose owner is gone, because Kubernetes only collects children with
+ * an owner reference. An owner that is missing in the cache may just be out of its scope, so the server is asked before
+ * a delete. Children of owners in a third cluster belong to the controller that runs there. Looks at the children of
+ * all owners, or of one. Returns the owners whose children could not be deleted, with the errors, so that the caller
+ * can retry.
  */
 export async function collectOrphans(
   primary: KindSource,
@@ -41,7 +41,7 @@ export async function collectOrphans(
   return failed;
 }
 
-/** The owner of a child where it is of this kind and the cache does not hold it. */
+/** The owner of a child, if it is of this kind and missing in the cache. */
 function missingOwner(primary: KindSource, child: KubeObject): AnnotatedOwner | undefined {
   const owner = annotatedOwner(child);
   if (!owner || child.metadata.deletionTimestamp || !isOfKind(owner, primary.kind)) return undefined;

@@ -10,16 +10,18 @@ export interface OrphanRetryOptions {
   readonly random: Random;
   readonly backoff: BackoffOptions;
   readonly log: Logger;
-  /** Deletes what one owner that is gone, or all of them, left behind. Gives the owners where that failed, and why. */
+  /**
+   * Deletes the children of one owner that is gone, or of all such owners. Returns the owners for which that failed,
+   * with the errors.
+   */
   readonly collect: (ownerKey: string | undefined) => Promise<ReadonlyMap<string, unknown>>;
-  /** Ends the tries that are under way. */
+  /** Aborts running attempts. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The owners, gone by now, whose children could not be deleted. They are tried again one by one, each after its own
- * back-off, for as long as it takes. Apart from the queue of the controller: an object that has taken the name of one
- * has nothing to do with it.
+ * The deleted owners whose children could not be deleted. Each is retried after its own back-off, without limit. They
+ * are not in the controller's queue, because a new object of the same name has nothing to do with them.
  */
 export class OrphanRetries {
   readonly #queue: WorkQueue<true>;
@@ -31,12 +33,12 @@ export class OrphanRetries {
     this.#options = options;
   }
 
-  /** How many owners wait for their next try. */
+  /** How many owners wait for their next attempt. */
   get waiting(): number {
     return this.#queue.delayed + this.#queue.depth;
   }
 
-  /** Deletes what objects that are gone owned elsewhere. False where something is left, which is tried again. */
+  /** Deletes children of deleted owners in other namespaces and clusters. Returns false if some are left, which are retried. */
   async collect(ownerKey: string | undefined): Promise<boolean> {
     const { collect, log, signal } = this.#options;
     try {

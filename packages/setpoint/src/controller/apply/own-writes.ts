@@ -1,23 +1,26 @@
 import type { KubeObject } from "../../kinds/object.js";
 import { copyWithout, isEqual, withoutPath } from "./field-paths.js";
 
-/** Whether two states of an object, without what every write changes, differ in nothing but what the write may change. */
+/**
+ * Whether two states of an object differ only in what the write may change. Fields that every write changes are removed
+ * before.
+ */
 export type OwnChange = (before: KubeObject, after: KubeObject) => boolean;
 
-/** For writes that change nothing but what is at the path. */
+/** For writes that change only the value at the path. */
 export const onlyAt =
   (...path: readonly string[]): OwnChange =>
   (before, after) =>
     isEqual(withoutPath(before, path), withoutPath(after, path));
 
 /**
- * The writes of this controller whose echo it need not react to. Only an answer that differs from what was known before
- * in nothing but the write itself is noted: so a change that somebody else made in between is never swallowed.
+ * The writes of this controller whose echo it need not react to. Only a response that differs from the known state in
+ * nothing but the write itself is recorded, so a change by somebody else in between is never swallowed.
  */
 export class OwnWrites {
-  /** By source and object key: the resourceVersion of the answer, and the key whose run wrote it. */
+  /** By source and object key: the resourceVersion of the response, and the key whose run wrote it. */
   readonly #echoes = new Map<string, { readonly resourceVersion: string; readonly writer: string }>();
-  /** By source and object key: what was seen while a write of it was under way. */
+  /** By source and object key: the events that arrived during a write. */
   readonly #held = new Map<string, (() => void)[]>();
   readonly #onError: (key: string, error: unknown) => void;
 
@@ -27,9 +30,9 @@ export class OwnWrites {
   }
 
   /**
-   * Makes a write. A watch may show its result before the answer is there: what is seen of the object meanwhile is held
-   * back until the write has ended, and its answer been noted. Whether that can then be handled does not change what the
-   * write came to.
+   * Makes a write. A watch may show its result before the response arrives, so events of the object wait until the
+   * write has ended and its response is recorded. An error while delivering them does not change the result of the
+   * write.
    */
   async during<Answer>(source: string, key: string, write: () => Promise<Answer>): Promise<Answer> {
     const id = `${source} ${key}`;
@@ -52,7 +55,7 @@ export class OwnWrites {
     }
   }
 
-  /** Keeps an event for later where a write of its object is under way. */
+  /** Keeps an event for later if a write of its object is in flight. */
   hold(source: string, key: string, deliver: () => void): boolean {
     if (this.#held.size === 0) return false;
     const held = this.#held.get(`${source} ${key}`);
@@ -60,7 +63,7 @@ export class OwnWrites {
     return held !== undefined;
   }
 
-  /** Notes an answer. */
+  /** Records a response. */
   note(
     source: string,
     key: string,
@@ -75,7 +78,7 @@ export class OwnWrites {
     else this.#echoes.set(id, { resourceVersion: answer.metadata.resourceVersion, writer });
   }
 
-  /** Which key's run made this very state, if it is an echo; answers once. */
+  /** The key whose run wrote this state, if it is an echo; answers only once. */
   take(source: string, key: string, object: KubeObject | undefined): string | undefined {
     if (this.#echoes.size === 0) return undefined;
     const id = `${source} ${key}`;
@@ -90,7 +93,7 @@ export class OwnWrites {
   }
 }
 
-/** Without what every write changes. */
+/** The object without the fields that every write changes. */
 function bare(object: KubeObject): KubeObject {
   const copy = copyWithout(object);
   copy.metadata = copyWithout(object.metadata, "generation", "managedFields", "resourceVersion");

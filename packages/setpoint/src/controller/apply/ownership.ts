@@ -2,15 +2,15 @@ import { type Kind, keyOf, kindId } from "../../kinds/kind.js";
 import type { KubeObject, OwnerReference } from "../../kinds/object.js";
 
 /**
- * Names the owner of an object that cannot refer to it, because it lives in another namespace or cluster:
- * `apiVersion/Kind namespace/name uid`, and where the owner is in another cluster the uid of that one's namespace
+ * Names the owner of an object in another namespace or cluster, where an owner reference does not work:
+ * `apiVersion/Kind namespace/name uid`. For an owner in another cluster it also has the uid of that cluster's namespace
  * `kube-system`. Kubernetes does not collect such objects; the controller does.
  */
 export const OWNER_ANNOTATION = "setpoint.dev/owner";
 
 /**
- * The index over owned objects: by the uid of their controller, or of the owner in the annotation; by that one's kind and
- * key as well, for when it is gone and nobody knows its uid.
+ * The index over owned objects: by the uid of their controller or of the owner in the annotation, and by the kind and
+ * key of the annotated owner, for when it is gone and its uid is unknown.
  */
 export const OWNER_INDEX = "setpoint.dev/owner";
 
@@ -19,7 +19,7 @@ export interface AnnotatedOwner {
   readonly kind: string;
   readonly key: string;
   readonly uid: string;
-  /** What tells the owner's cluster from all others; undefined where owner and child are in one. */
+  /** Identifies the owner's cluster; undefined if owner and child are in the same one. */
   readonly cluster: string | undefined;
 }
 
@@ -30,14 +30,14 @@ function ownerUids(object: KubeObject, annotated: AnnotatedOwner | undefined): r
   return uids;
 }
 
-/** What an object is found by in the {@link OWNER_INDEX}. */
+/** The values of an object in the {@link OWNER_INDEX}. */
 export function ownerIndexValues(object: KubeObject): readonly string[] {
   const annotated = annotatedOwner(object);
   const uids = ownerUids(object, annotated);
   return annotated ? [...uids, ownerIndexValue(annotated, annotated.key)] : uids;
 }
 
-/** What the objects of an annotated owner are found by: it may have been seen in another version of its kind. */
+/** The index value of an annotated owner. Without the version, because the owner may have been seen in another one. */
 export function ownerIndexValue({ group, kind }: Pick<Kind, "group" | "kind">, key: string): string {
   return `${group}/${kind} ${key}`;
 }
@@ -51,7 +51,7 @@ export function annotatedOwner(object: Pick<KubeObject, "metadata">): AnnotatedO
   return { group: groupOf(id.slice(0, Math.max(slash, 0))), kind: id.slice(slash + 1), key, uid, cluster };
 }
 
-/** Whether the two are one kind, in whatever versions. */
+/** Whether the two are the same kind, in any versions. */
 export function isOfKind(named: Pick<Kind, "group" | "kind">, kind: Kind): boolean {
   return named.kind === kind.kind && named.group === kind.group;
 }
@@ -65,7 +65,7 @@ export function canRefer(owner: KubeObject, childNamespace: string | undefined, 
   return isSameCluster && (!owner.metadata.namespace || owner.metadata.namespace === childNamespace);
 }
 
-/** The metadata that marks a child as the owner's. `ownerCluster`: undefined where the two are in one cluster. */
+/** The metadata that marks a child as owned. `ownerCluster` is undefined if both are in one cluster. */
 export function ownerMark(
   kind: Kind,
   owner: KubeObject,
@@ -83,11 +83,11 @@ export function ownerMark(
   };
 }
 
-/** Whose an object is, seen from `owner`. */
+/** Who owns an object, from the point of view of `owner`. */
 export type Ownership =
   | { readonly type: "ours" }
   | { readonly type: "nobody's" }
-  /** `isPredecessor`: it belongs to a deleted object of the owner's name, and will be collected. */
+  /** `isPredecessor`: it belongs to a deleted object with the owner's name, and will be garbage collected. */
   | { readonly type: "another's"; readonly owner: string; readonly isPredecessor: boolean };
 
 export function ownershipOf(
@@ -111,7 +111,7 @@ export function ownershipOf(
   return { type: "another's", owner: `${annotated.kind} ${annotated.key}${where}`, isPredecessor };
 }
 
-/** The key of the object of `kind` that controls this one; undefined where another kind does, or none. */
+/** The key of the object of `kind` that controls this one; undefined if it has another controller or none. */
 export function ownerKeyOf(child: KubeObject, kind: Kind): string | undefined {
   const controller = controllerOf(child);
   if (controller?.kind === kind.kind && groupOf(controller.apiVersion) === kind.group) {

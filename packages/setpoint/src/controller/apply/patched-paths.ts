@@ -1,10 +1,10 @@
 import type { Patch } from "../../client/client.js";
 import { isRecord, joinPath } from "./field-paths.js";
 
-/** How many paths of one patch are kept for the timeline. */
+/** How many paths of one patch the timeline keeps. */
 const MAX_PATHS = 20;
 
-/** The fields that a patch names, without their values; preconditions are no writes. */
+/** The fields that a patch writes, without their values. Preconditions are not writes. */
 export function patchedPaths(patch: Patch): readonly string[] {
   const paths =
     patch.type === "json"
@@ -13,7 +13,7 @@ export function patchedPaths(patch: Patch): readonly string[] {
   return paths.filter((path) => path !== "metadata.resourceVersion" && path !== "metadata.uid").slice(0, MAX_PATHS);
 }
 
-/** What a patch says of `data` and `stringData`, values included, each part as an object that has nothing else. */
+/** The parts of a patch in `data` and `stringData`, with values, each as an object. */
 export function patchedParts(patch: Patch): readonly unknown[] {
   if (patch.type !== "json") return [patch.body];
   return patch.operations.flatMap((operation) => {

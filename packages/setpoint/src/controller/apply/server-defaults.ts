@@ -2,9 +2,9 @@ import { compareQuantities, quantityPattern } from "../../kinds/quantity.js";
 import { isEqual, isRecord } from "./field-paths.js";
 
 /**
- * What API servers add to parts of built-in kinds that a manager owns as a whole (atomic lists and maps). Elsewhere the set
- * of applied fields tells added fields from stated ones; inside such a part nothing but this table does. `[]` stands for an
- * item. Pod templates are found below any path.
+ * What API servers add inside atomic lists and maps of built-in kinds, which a manager owns as a whole. Elsewhere the
+ * set of applied fields distinguishes added fields from stated ones; inside such a part only this table does. `[]`
+ * stands for an item. Pod templates are found below any path.
  */
 const DEFAULTS: readonly (readonly [path: RegExp, value: unknown])[] = [
   [/\.fieldRef\.apiVersion$/, "v1"],
@@ -33,22 +33,22 @@ const DEFAULTS: readonly (readonly [path: RegExp, value: unknown])[] = [
   [/^spec\.(spec\.)?devices\.requests\[\]\.exactly\.count$/, 1],
 ];
 
-/** Whether servers put this value at a path where nothing was stated. */
+/** Whether servers set this value at a path where nothing was stated. */
 export function isServerDefault(path: string, value: unknown): boolean {
   const place = withoutIndexes(path);
   return DEFAULTS.some(([pattern, added]) => pattern.test(place) && isEqual(added, value));
 }
 
 /**
- * Fields of built-in kinds of which the API server rewrites quantities (`1000m` to `1`). Each by what stands above it:
- * labels and other maps of texts may have keys of these names.
+ * Fields of built-in kinds whose quantities the API server rewrites (`1000m` to `1`). Each with its parent, because
+ * labels and other string maps may have keys of these names.
  */
 const QUANTITY_PATH =
   /(^|\.)(resources\.(limits|requests)|spec\.overhead|emptyDir\.sizeLimit|resourceFieldRef\.divisor)([.[]|$)|^(spec\.(hard|capacity|limits)|overhead\.podFixed|capacity)([.[]|$)|^spec\.metrics\[.*\.target\.(value|averageValue)$/;
 
 const QUANTITY = new RegExp(quantityPattern);
 
-/** Whether a server writes the one for the other at this path. */
+/** Whether a server may store one value for the other at this path. */
 export function isSameQuantity(path: string, left: unknown, right: unknown): boolean {
   return isQuantity(left) && isQuantity(right) && QUANTITY_PATH.test(path) && compareQuantities(left, right) === 0;
 }
@@ -68,18 +68,18 @@ function isQuantity(value: unknown): value is string | number {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether a server keeps nothing of an applied value: empty texts, zeros and falses of fields that need not be there. */
+/** Whether a server drops an applied value: empty strings, zeros and falses of optional fields. */
 export function isDropped(applied: unknown, current: unknown): boolean {
   return current === undefined && (applied === "" || applied === 0 || applied === false);
 }
 
-/** A stated object and a stored one, to be compared. */
+/** A stated and a stored object to compare. */
 interface Pair {
   readonly desired: Fields;
   readonly current: unknown;
 }
 
-/** Both in the same form, of kinds whose servers turn stated fields into others. */
+/** Brings both into the same form, for kinds whose servers turn stated fields into others. */
 export function asStored(desired: Fields, current: unknown): Pair {
   if (desired.apiVersion !== "v1" || !isRecord(current)) return { desired, current };
   switch (desired.kind) {

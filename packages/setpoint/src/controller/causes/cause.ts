@@ -8,7 +8,7 @@ export type ObjectChange = "created" | "updated" | "deleted";
 export type Cause =
   | { readonly type: "created"; readonly isInInitialList: boolean }
   | { readonly type: "updated" }
-  /** The deletion was asked for, or the object is gone. */
+  /** Deletion was requested, or the object is gone. */
   | { readonly type: "deleted" }
   | { readonly type: "resync" }
   /** An object that the last run read, or looked for, or that a mapped watch sees, is no longer what it was. */
@@ -43,13 +43,13 @@ function identityOf(cause: Cause): string {
   }
 }
 
-/** The one word for all causes of a run, in the manner of the grafana-app-sdk. */
+/** One word for all causes of a run, as in the grafana-app-sdk. */
 export type Action = "created" | "updated" | "deleted" | "resynced";
 
 /**
- * Created and then updated is created, and so is what has taken the name of a deleted object; whatever is being deleted
- * is deleted; nothing but resyncs is resynced, and so is an object that already holds the controller's finalizer when the
- * controller comes up: it was created long ago.
+ * Created and then updated counts as created, and so does a new object with the name of a deleted one. An object that
+ * is being deleted counts as deleted. Only resyncs count as resynced, and so does an object that already has the
+ * controller's finalizer when the controller starts, because it was created long ago.
  */
 export function actionOf(
   causes: readonly Cause[],
@@ -67,12 +67,12 @@ export function actionOf(
   return causes.length > 0 && causes.every(({ type }) => type === "resync") ? "resynced" : "updated";
 }
 
-/** What a key that is held back runs for at once. */
+/** Whether a delayed key runs at once because of this cause. */
 export function isUrgent({ type }: Cause): boolean {
   return type === "requested" || type === "deleted";
 }
 
-/** An object of a deleted one's name: nothing that was known of the key is true of it. */
+/** Whether an object has the name of a deleted one: nothing known about the key applies to it. */
 export function isSuccessor(object: KubeObject, causes: readonly Cause[]): boolean {
   return !object.metadata.deletionTimestamp && causes.some(({ type }) => type === "deleted");
 }

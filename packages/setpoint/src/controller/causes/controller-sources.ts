@@ -13,14 +13,14 @@ import type { Sources } from "./object-reader.js";
 
 type Event = InformerEvent<KubeObject>;
 
-/** Receives what the informers of a controller see. */
+/** Receives the events of a controller's informers. */
 export interface SourceEvents {
   onPrimary(source: KindSource, event: Event): void;
   onDependency(source: KindSource, event: Event): void;
   onWatched(watch: WatchDeclaration, source: KindSource, event: Event): void;
 }
 
-/** An informer of a controller as it is doing. */
+/** The status of an informer of a controller. */
 export type SourceStatus = InformerStatus & { readonly kind: string; readonly scope: InformerScope };
 
 /** All informers of a controller: of its own kind, of the kinds that it owns and uses, and of those that it watches. */
@@ -28,10 +28,10 @@ export class ControllerSources implements Disposable {
   readonly primary: KindSource;
   readonly #controller: Controller;
   readonly #environment: ControllerEnvironment;
-  /** Declared kinds by cluster (the empty name is the manager's own), then by kind; the own kind is one of them. */
+  /** Declared kinds by cluster (empty for the manager's own cluster), then by kind; includes the controller's own kind. */
   readonly #byCluster = new Map<string, Map<string, KindSource>>();
   readonly #watches: readonly KindSource[];
-  /** Of controllers that choose their namespaces by label. */
+  /** Set for controllers that choose namespaces by label. */
   readonly #namespaces: FollowedNamespaces | undefined;
   #homeId: string | undefined;
 
@@ -54,7 +54,7 @@ export class ControllerSources implements Disposable {
         namespaces,
         resyncMs,
         isFollowed,
-        // What lies elsewhere is not looked after, but runs may have read it.
+        // The controller does not reconcile objects elsewhere, but runs may have read them.
         onEvent: (source, event) =>
           this.covers(event.key) ? events.onPrimary(source, event) : events.onDependency(source, event),
       },
@@ -74,30 +74,30 @@ export class ControllerSources implements Disposable {
     });
   }
 
-  /** Starts what can be started beforehand. */
+  /** Starts the informers that need no namespace. */
   start(): void {
     this.#namespaces?.start();
     for (const source of this.#all()) source.start();
   }
 
-  /** Resolves once everything started is in the stores and its handlers have seen it. */
+  /** Resolves once all started informers are synced and their handlers have seen every object. */
   async synced(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#namespaces, ...this.#all()].map((source) => source?.synced(signal)));
   }
 
-  /** Whether a key lies where the controller looks after objects now. */
+  /** Whether the controller currently reconciles objects in the namespace of a key. */
   covers(key: string): boolean {
     return this.#namespaces?.has(parseKey(key).namespace) ?? true;
   }
 
-  /** The keys of all objects that the controller looks after. */
+  /** The keys of all objects that the controller reconciles. */
   *keys(): Iterable<string> {
     for (const informer of this.primary.informers) {
       for (const key of informer.keys()) if (this.covers(key)) yield key;
     }
   }
 
-  /** One of the objects that the controller looks after, as it is known now. */
+  /** One of the objects that the controller reconciles, from the cache. */
   object(key: string): KubeObject | undefined {
     return this.covers(key) ? this.primary.peek(parseKey(key).namespace)?.get(key) : undefined;
   }
@@ -113,7 +113,7 @@ export class ControllerSources implements Disposable {
     );
   }
 
-  /** What a run may use in a cluster; in the manager's own where no name is given. */
+  /** The sources for a run in a cluster; without a name, in the manager's own. */
   in(cluster: string | undefined): Sources {
     const known = this.#byCluster.get(cluster ?? "") ?? new Map<string, KindSource>();
     return {
@@ -141,7 +141,10 @@ export class ControllerSources implements Disposable {
     yield* this.#watches;
   }
 
-  /** Those of a label selector: what is in a namespace that joins or leaves comes and goes with it, for runs as for readers. */
+  /**
+   * Follows the namespaces of a label selector: when a namespace joins or leaves, so do its objects, for runs and for
+   * readers.
+   */
   #followed(events: SourceEvents): FollowedNamespaces | undefined {
     const { namespaceSelector: labelSelector, kind } = this.#controller;
     if (labelSelector === undefined || kind.scope === "Cluster") return undefined;
@@ -179,7 +182,7 @@ export class ControllerSources implements Disposable {
     this.#byCluster.set(name, known.set(kindId(use.kind), source));
   }
 
-  /** A cluster's identity is that of its namespace `kube-system`, which is made with it and never goes. */
+  /** The uid of the namespace `kube-system` identifies a cluster: it is created with the cluster and never deleted. */
   async #readHomeId(signal: AbortSignal): Promise<string> {
     const { client } = this.#environment.cluster;
     this.#homeId ??= (await client.get(Namespace, "kube-system", { signal })).metadata.uid;
@@ -195,7 +198,7 @@ export class ControllerSources implements Disposable {
   }
 }
 
-/** Whether a controller declares what it has anyway, for the indexes: its own kind, as it looks after it. */
+/** Whether a controller declares its own kind in its own scope, for the indexes. */
 function isOwnScope(use: ScopedKind, controller: Controller): boolean {
   const { kind, namespaces, namespaceSelector, labelSelector } = controller;
   const isEverywhere = namespaces === undefined && namespaceSelector === undefined;

@@ -1,24 +1,24 @@
 import { FieldPath } from "../../informer/store/field-path.js";
 import type { KubeObject } from "../../kinds/object.js";
 
-/** What a run read. `source` is the kind in its cluster; a read that found nothing counts as much as one that did. */
+/** A read of a run. `source` is the kind in its cluster. A read that found nothing counts as well. */
 export type Read =
   | { readonly type: "object"; readonly source: string; readonly key: string }
   | {
       readonly type: "list";
       readonly source: string;
-      /** All namespaces where left out. */
+      /** Defaults to all namespaces. */
       readonly namespace?: string;
       readonly labelSelector?: string;
       readonly fieldSelector?: string;
-      /** Made from the selectors; all objects where left out. */
+      /** Made from the selectors; without it, all objects match. */
       readonly matches?: (object: KubeObject) => boolean;
-      /** Labels and fields that every match has: an object's own then lead to the read. */
+      /** Labels and fields that every match has, so that an object's own labels and fields lead to the read. */
       readonly shared?: readonly SharedText[];
     }
   | { readonly type: "index"; readonly source: string; readonly index: string; readonly value: string };
 
-/** A label or field and the text that every object has there which a list read matches. */
+/** A label or field, and the value that every match of a list read has there. */
 export interface SharedText {
   readonly type: "label" | "field";
   readonly name: string;
@@ -28,11 +28,11 @@ export interface SharedText {
 interface Readers {
   readonly read: Read;
   readonly keys: Set<string>;
-  /** Of a list read: by which of its shared texts it is found. */
+  /** For a list read: the shared text that it is indexed by. */
   shared?: SharedText | undefined;
 }
 
-/** A step of an object of `source`; of an index look-up, `indexed` tells the values before and after. */
+/** A change of an object of `source`. For index look-ups, `indexed` has the values before and after. */
 export interface ObjectStep {
   readonly source: string;
   readonly key: string;
@@ -42,23 +42,23 @@ export interface ObjectStep {
 }
 
 /**
- * Which keys read what, both ways: who must run again when an object changes. Pure and synchronous: a read is known
- * from the moment it happens, so that no change can slip in between.
+ * Which keys read what, in both directions: which keys must run again when an object changes. Pure and synchronous: a
+ * read is recorded at the moment it happens, so that no change is missed.
  */
 export class DependencyIndex {
   readonly #readsOf = new Map<string, Map<string, Read>>();
   /** By read, the keys that made it. */
   readonly #readers = new Map<string, Readers>();
-  /** By source, how many reads there are of it. Many kinds are watched by controllers that have read none of them yet. */
+  /** By source, the number of its reads. Controllers watch many kinds that no run has read yet. */
   readonly #readsIn = new Map<string, number>();
-  /** By source, then by place: a list read is looked up by the namespace and a label of what is in it, where it has them. */
+  /** By source, then by place: the namespace and one label of a list read, if it has them. */
   readonly #listReads = new Map<string, Map<string, Set<string>>>();
-  /** By source, the indexes that were read, and how many reads there are of each: a value is looked up, not searched. */
+  /** By source, the indexes that were read, with the number of reads of each. */
   readonly #indexes = new Map<string, Map<string, number>>();
-  /** By source, the fields by which lists were read, and how many reads there are by each. */
+  /** By source, the fields in selectors of list reads, with the number of reads of each. */
   readonly #fields = new Map<string, Map<string, number>>();
 
-  /** Notes that `key` read something. `id` is the read's, where it is known. */
+  /** Records that `key` read something. `id` is the identity of the read, if known. */
   add(key: string, read: Read, id = identityOf(read)): void {
     const reads = this.#readsOf.get(key) ?? new Map<string, Read>();
     if (reads.has(id)) return;
@@ -81,7 +81,7 @@ export class DependencyIndex {
     places.set(place, (places.get(place) ?? new Set<string>()).add(id));
   }
 
-  /** Forgets the reads of `key` that are not among `kept`: those of an earlier run that the last one did not repeat. */
+  /** Forgets the reads of `key` that are not in `kept`: those of an earlier run that the last one did not repeat. */
   retain(key: string, kept: ReadonlySet<string>): void {
     const reads = this.#readsOf.get(key);
     if (!reads) return;
@@ -97,7 +97,7 @@ export class DependencyIndex {
     this.retain(key, new Set());
   }
 
-  /** Whether anything of a source was read: where not, no step of it wakes anybody. */
+  /** Whether any key has read from a source: if not, no change there requeues a key. */
   isRead(source: string): boolean {
     return (this.#readsIn.get(source) ?? 0) > 0;
   }
@@ -162,8 +162,8 @@ function count(counts: Map<string, Map<string, number>>, source: string, name: s
 }
 
 /**
- * The shared text that the fewest other reads are found by. Selectors often begin with a label that all of them ask for
- * (`app=postgres,cluster=a`): found by that one, every step would look at every read.
+ * The shared text that the fewest other reads are indexed by. Selectors often begin with a label that all of them have
+ * (`app=postgres,cluster=a`): indexed by that one, every change would check every read.
  */
 function fewestReads(places: ReadonlyMap<string, ReadonlySet<string>>, read: Read & { type: "list" }) {
   let fewest: SharedText | undefined;
@@ -181,7 +181,10 @@ function placeOf(namespace: string | undefined, shared: SharedText | undefined):
   return `${namespace ?? "*"} ${shared ? `${shared.type} ${shared.name}=${shared.text}` : ""}`;
 }
 
-/** The places of all list reads that an object can be in, or have been in. `fields` are those that reads select by. */
+/**
+ * The places of all list reads that may contain an object, before or after the change. `fields` are those that reads
+ * select by.
+ */
 function placesOf({ old, object }: ObjectStep, fields: Iterable<string>): ReadonlySet<string> {
   const paths = [...fields].map((name) => ({ name, path: FieldPath.ofField(name) }));
   const places = new Set<string>();

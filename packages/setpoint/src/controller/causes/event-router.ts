@@ -16,9 +16,9 @@ export interface RouterOptions {
   readonly dependencies: DependencyIndex;
   readonly ownWrites: OwnWrites;
   readonly enqueue: (key: string, cause: Cause, priority: Priority) => void;
-  /** Told of each change of the controller's own objects, before the key is queued. */
+  /** Called for each change of the controller's own objects, before the key is queued. */
   readonly onChange: (key: string, old: KubeObject, object: KubeObject) => void;
-  /** Told of each object of another kind that is gone: what was remembered of it can be forgotten. */
+  /** Called for each object of another kind that is gone, so that memory of it can be freed. */
   readonly onGone: (source: string, key: string) => void;
   /** Called with the state of the object that a key is queued for. */
   readonly onOrigin?: (key: string, origin: SpanOrigin) => void;
@@ -26,7 +26,7 @@ export interface RouterOptions {
 
 type Event = InformerEvent<KubeObject>;
 
-/** Decides which keys run because of what an informer saw, and why. */
+/** Decides which keys run because of an informer's event, and with which cause. */
 export class EventRouter {
   readonly #options: RouterOptions;
 
@@ -34,7 +34,7 @@ export class EventRouter {
     this.#options = options;
   }
 
-  /** An object of the controller's own kind. */
+  /** An event of the controller's own kind. */
   onPrimary(source: KindSource, event: Event): void {
     const { ownWrites } = this.#options;
     const { key } = event;
@@ -51,7 +51,7 @@ export class EventRouter {
     }
   }
 
-  /** An object of a kind that the controller owns or uses. */
+  /** An event of a kind that the controller owns or uses. */
   onDependency(source: KindSource, event: Event): void {
     const { controller, ownWrites, dependencies } = this.#options;
     if (isQuiet(event)) return;
@@ -73,7 +73,7 @@ export class EventRouter {
     this.#wakeReaders(source, event, writer, woken);
   }
 
-  /** An object of a kind that is watched with a mapping of its own. */
+  /** An event of a kind that is watched with its own mapping. */
   onWatched(watch: WatchDeclaration, source: KindSource, event: Event): void {
     if (isQuiet(event)) return;
     const { old, object } = stepOf(source, event);
@@ -87,7 +87,7 @@ export class EventRouter {
     else whereItCounts(watch.when as Predicate | undefined, old, object, wake);
   }
 
-  /** Queues keys because of an event, with the object's state. */
+  /** Queues keys because of an event, and records the object's state. */
   #enqueuer(source: KindSource, event: Event): RouterOptions["enqueue"] {
     const { enqueue, onOrigin } = this.#options;
     const resourceVersion = event.object?.metadata.resourceVersion;

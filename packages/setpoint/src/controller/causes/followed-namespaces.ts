@@ -5,13 +5,13 @@ import type { Cluster } from "../cluster.js";
 export interface FollowedNamespacesOptions {
   readonly cluster: Cluster;
   readonly labelSelector: string;
-  /** Told after a namespace has been given the labels, or was there with them. */
+  /** Called after a namespace gets the labels, or exists with them at the start. */
   readonly onJoin: (namespace: string, isInInitialList: boolean) => void;
-  /** Told after a namespace has lost the labels, or is gone. */
+  /** Called after a namespace loses the labels, or is deleted. */
   readonly onLeave: (namespace: string) => void;
 }
 
-/** The namespaces whose labels a controller asks for, as they come and go. */
+/** The namespaces with the labels that a controller selects, kept up to date. */
 export class FollowedNamespaces implements Disposable {
   readonly #options: FollowedNamespacesOptions;
   readonly #names = new Set<string>();
@@ -36,7 +36,7 @@ export class FollowedNamespaces implements Disposable {
     this.#handled = handler.synced;
   }
 
-  /** Resolves once those that are there have joined. */
+  /** Resolves once all existing namespaces have joined. */
   async synced(signal: AbortSignal): Promise<void> {
     await this.#share?.synced(signal);
     await this.#handled;

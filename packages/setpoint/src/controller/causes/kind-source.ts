@@ -10,21 +10,21 @@ import { isCautious, type ScopedKind, sourceId } from "../controller.js";
 
 export interface KindSourceOptions {
   readonly cluster: Cluster;
-  /** The namespaces that the controller watches; all where undefined. */
+  /** The namespaces that the controller watches; undefined for all. */
   readonly namespaces: readonly string[] | undefined;
-  /** Which of them it follows by their labels; all where undefined. */
+  /** Whether it follows a namespace by its labels; undefined if it follows all. */
   readonly isFollowed?: ((namespace: string) => boolean) | undefined;
-  /** For owned kinds: whose fields are kept. */
+  /** For owned kinds: the manager whose managedFields the cache keeps. */
   readonly fieldManager?: string;
-  /** For kinds of another cluster: what tells the cluster of the controller's own objects from all others. */
+  /** For kinds of another cluster: identifies the cluster of the controller's own objects. */
   readonly homeId?: (signal: AbortSignal) => Promise<string>;
   readonly onEvent: (source: KindSource, event: InformerEvent<KubeObject>) => void;
   readonly resyncMs?: number | undefined;
 }
 
 /**
- * The informers of one declared kind in one cluster. In the scope that was stated or is the controller's own there is
- * one; of kinds that are not cached for a whole cluster unasked there is one for each namespace that is read.
+ * The informers of one declared kind in one cluster. There is one informer for the stated scope or that of the
+ * controller. Kinds that are not cached cluster-wide by default have one for each namespace that is read.
  */
 export class KindSource {
   readonly id: string;
@@ -32,12 +32,12 @@ export class KindSource {
   readonly use: ScopedKind;
   readonly cluster: Cluster;
   readonly isOwned: boolean;
-  /** True where informers start as namespaces are read. */
+  /** True if informers start when their namespace is first read. */
   readonly isByNamespace: boolean;
   readonly #options: KindSourceOptions;
   /** The scope of informers that do not start by namespace. */
   readonly #stated: InformerScope;
-  /** By namespace; the empty one stands for the stated scope. */
+  /** By namespace; the empty key is the stated scope. */
   readonly #shares = new Map<string, InformerShare>();
   readonly #handlersSynced: Promise<void>[] = [];
 
@@ -52,7 +52,7 @@ export class KindSource {
     this.#stated = this.#scope("");
   }
 
-  /** Starts what can be started beforehand. */
+  /** Starts the informers that need no namespace. */
   start(): void {
     if (!this.isByNamespace) this.#share("");
   }
@@ -63,7 +63,7 @@ export class KindSource {
     await Promise.all(this.#handlersSynced);
   }
 
-  /** Which cluster children of this kind name as their owner's; undefined where they are in the same one. */
+  /** The cluster that children of this kind record for their owner; undefined if it is the same one. */
   async ownerCluster(signal: AbortSignal): Promise<string | undefined> {
     return this.#options.homeId?.(signal);
   }
@@ -72,7 +72,7 @@ export class KindSource {
     return this.#shares.values();
   }
 
-  /** The informer that holds the objects of a namespace, synced; `"*"` for all that are watched. */
+  /** The synced informer for a namespace; `"*"` for all watched namespaces. */
   informer(namespace: string, reader: { readonly signal: AbortSignal }): Informer | Promise<Informer> {
     if (this.isByNamespace && namespace === "*") {
       const message = `${this.id} is cached per namespace; to list all namespaces, declare it with namespaces: "all"`;
@@ -83,7 +83,7 @@ export class KindSource {
     return share.isSynced ? share : share.synced(reader.signal).then(() => share);
   }
 
-  /** Those of a list of all that are in namespaces which the controller follows. */
+  /** The objects of a list that are in namespaces which the controller follows. */
   watched(objects: readonly KubeObject[]): readonly KubeObject[] {
     const { isFollowed } = this.#options;
     const isStated = this.use.namespaces !== undefined || this.use.cluster !== undefined;
@@ -91,14 +91,14 @@ export class KindSource {
     return objects.filter(({ metadata }) => isFollowed(metadata.namespace ?? ""));
   }
 
-  /** What the cache holds of a namespace. */
+  /** The cached objects of a namespace. */
   *within(namespace: string): Iterable<KubeObject> {
     if (this.kind.scope === "Namespaced") yield* this.peek(namespace)?.list({ namespace }) ?? [];
   }
 
   /**
-   * That a child which is made there is seen, and found again: outside its owner's namespace and cluster nobody would look
-   * after a restart.
+   * Throws if the controller would not see, or not find again, a child there: after a restart nobody would look outside
+   * the owner's namespace and cluster.
    */
   assertFound(namespace: string | undefined, owner: KubeObject): void {
     if (!this.isOwned) return;
@@ -113,12 +113,15 @@ export class KindSource {
     throw new SetpointError("SCOPE_NOT_WATCHED", message);
   }
 
-  /** True where objects of the namespaces that are watched may be missing in the cache. */
+  /** True if the cache may lack objects of the watched namespaces. */
   get isSelective(): boolean {
     return this.use.labelSelector !== undefined || this.use.fieldSelector !== undefined;
   }
 
-  /** That a child with these labels is seen: the cache would not hold it, and every run make it again. */
+  /**
+   * Throws if the controller would not see a child with these labels: the cache would lack it, and every run would
+   * create it again.
+   */
   assertSelected(labels: Readonly<Record<string, string>> | undefined): void {
     const { labelSelector } = this.use;
     if (labelSelector === undefined || matchesLabels(labelSelector, labels)) return;
@@ -126,22 +129,22 @@ export class KindSource {
     throw new SetpointError("SCOPE_NOT_WATCHED", message);
   }
 
-  /** Sees to it that children in a namespace are watched, of kinds that are cached for those that are read. */
+  /** Makes sure that children in a namespace are watched, for kinds that are cached per namespace. */
   async hold(namespace: string | undefined, reader: { readonly signal: AbortSignal }): Promise<void> {
     if (this.isOwned && this.isByNamespace && namespace) await this.informer(namespace, reader);
   }
 
-  /** The informer that holds the objects of a namespace, if it was started. */
+  /** The informer for a namespace, if it was started. */
   peek(namespace: string): Informer | undefined {
     return this.#shares.get(this.isByNamespace ? namespace : "");
   }
 
-  /** Takes in the answer to a write, so that reads are at least as new. A write that was only tried out left none. */
+  /** Stores the response to a write, so that reads are at least as new. Ignores responses of dry runs. */
   observe(answer: KubeObject): void {
     if (!this.cluster.isPlan) this.peek(answer.metadata.namespace ?? "")?.observe(answer);
   }
 
-  /** Waits until a delete is seen. */
+  /** Waits until the informer has seen a delete. */
   async observeDelete(key: string, uid: string, signal: AbortSignal): Promise<void> {
     if (!this.cluster.isPlan) await this.peek(parseKey(key).namespace)?.observeDelete(key, uid, signal);
   }
@@ -151,7 +154,7 @@ export class KindSource {
     this.#shares.clear();
   }
 
-  /** A read outside the scope would find nothing, and call that an answer. */
+  /** A read outside the scope would wrongly find nothing. */
   #assertWatched(namespace: string): void {
     const namespaces = namedIn(this.#stated);
     if (namespace === "*" || namespace === "" || this.isByNamespace || !namespaces || namespaces.includes(namespace))

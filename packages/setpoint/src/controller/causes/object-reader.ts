@@ -9,7 +9,7 @@ import type { ReconcileRun } from "../run/reconcile-run.js";
 import type { Read, SharedText } from "./dependency-index.js";
 import type { KindSource } from "./kind-source.js";
 
-/** Stands for all namespaces that are watched: no namespace can be called that. */
+/** Stands for all watched namespaces; it is not a valid namespace name. */
 export const ALL = "*";
 
 /** The sources that a run may use, in one cluster. */
@@ -101,7 +101,7 @@ export class ObjectReader {
     return object;
   }
 
-  /** Where a read looks that names no namespace: beside the object that is reconciled. */
+  /** The namespace of a read that names none: that of the reconciled object. */
   #namespaceFor(kind: Kind, options: Pick<ListReadOptions, "namespace" | "namespaces"> = {}): string {
     if (kind.scope === "Cluster") return "";
     if (options.namespaces === "all") return ALL;
@@ -136,7 +136,7 @@ function inNamespace(namespace: string): { readonly namespace?: string } {
   return namespace === "" ? {} : { namespace };
 }
 
-/** What tells the objects of a selection from others. */
+/** The matcher of a selection. */
 function matchOf(selection: ListSelection): Pick<Read & { type: "list" }, "matches" | "shared"> {
   const terms = termsOf(selection);
   return terms.length === 0 ? {} : { matches: (object) => isSelectedBy(terms, object), shared: sharedTexts(selection) };

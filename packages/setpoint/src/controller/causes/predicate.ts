@@ -2,7 +2,7 @@ import type { KubeObject } from "../../kinds/object.js";
 import { isEqual, splitPath, valueAt } from "../apply/field-paths.js";
 import type { Predicate } from "../controller.js";
 
-/** Acts on a change that counts. A predicate that throws hides nothing: its error comes after the act. */
+/** Acts on a change that the predicate accepts. If the predicate throws, acts and then rethrows, so that no change is lost. */
 export function whereItCounts<T extends KubeObject>(
   predicate: Predicate<T> | undefined,
   old: T | undefined,
@@ -17,7 +17,7 @@ export function whereItCounts<T extends KubeObject>(
   }
 }
 
-/** Whether a change counts. What is being deleted always does: no filter may hide a deletion. */
+/** Whether a predicate accepts a change. A deletion always counts: no filter may hide it. */
 function counts<T extends KubeObject>(
   predicate: Predicate<T> | undefined,
   old: T | undefined,

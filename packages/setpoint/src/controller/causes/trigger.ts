@@ -4,8 +4,8 @@ import { SetpointError } from "../../errors/error.js";
 import type { Trigger } from "../controller.js";
 
 /**
- * Runs every object of a controller at an interval; for what no watch can show. Throws `DURATION_INVALID` for an interval
- * that is none, or has no length.
+ * Runs every object of a controller at an interval, for changes that no watch shows. Throws `DURATION_INVALID` for an
+ * invalid interval, or one of 0.
  *
  * ```ts
  * controller(Website, { triggers: [every("10m")], reconcile });

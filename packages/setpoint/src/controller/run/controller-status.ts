@@ -5,7 +5,7 @@ export type ControllerPhase = "starting" | "running" | "stopping" | "stopped";
 export interface ControllerStatus {
   readonly name: string;
   readonly phase: ControllerPhase;
-  /** Keys in line, keys that wait for their time, and keys that are at their longest interval. */
+  /** Keys in the queue, delayed keys, and keys at their longest interval. */
   readonly queued: number;
   readonly delayed: number;
   readonly parked: readonly string[];

@@ -2,21 +2,21 @@ import type { Clock, Timer } from "../../clock/clock.js";
 
 interface Deadline {
   readonly dueMs: number;
-  /** Makes the reason of a run that took too long. */
+  /** Makes the abort reason of a run that took too long. */
   readonly reason: () => Error;
 }
 
 /**
- * Aborts runs that take too long, and all of them when `signal` is aborted. One timer and one listener for all: to set
- * them for each run takes longer than all else that a run needs before it begins.
+ * Aborts runs that take too long, and all of them when `signal` is aborted. One timer and one listener for all runs:
+ * setting them for each run costs more than the rest of its set-up.
  */
 export class Deadlines implements Disposable {
   readonly #clock: Pick<Clock, "monotonic" | "timer">;
   readonly #limitMs: number;
   readonly #signal: AbortSignal;
-  /** In the order of their beginning. All have the same limit, so that the first is the next to be due. */
+  /** In order of their start. All have the same limit, so the first is due next. */
   readonly #runs = new Map<AbortController, Deadline>();
-  /** Set for the run that was the first when it was last due: it is not moved when that one ends. */
+  /** Set for the run that was first when the timer was set; not moved when that run ends. */
   #timer: Timer | undefined;
 
   constructor(clock: Pick<Clock, "monotonic" | "timer">, limitMs: number, signal: AbortSignal) {

@@ -1,10 +1,10 @@
 import type { KubeObject } from "../../kinds/object.js";
 
-/** While it is there, whatever its value but "false", the object is left alone. */
+/** While an object has it with any value but "false", the controller ignores the object. */
 export const PAUSED_ANNOTATION = "setpoint.dev/paused";
-/** Each new value asks for one run, at once. */
+/** Each new value requests one run at once. */
 export const RECONCILE_NOW_ANNOTATION = "setpoint.dev/reconcile-now";
-/** Each new value asks for one run of a paused object. */
+/** Each new value requests one run of a paused object. */
 export const STEP_ANNOTATION = "setpoint.dev/step";
 
 export function isPaused(object: Pick<KubeObject, "metadata">): boolean {
@@ -16,7 +16,7 @@ export function stepOf(object: Pick<KubeObject, "metadata">): string | undefined
   return object.metadata.annotations?.[STEP_ANNOTATION];
 }
 
-/** What annotations requested between two states of an object; undefined for nothing. */
+/** The request of annotations between two states of an object; undefined for none. */
 export function requestOf(
   old: Pick<KubeObject, "metadata"> | undefined,
   object: Pick<KubeObject, "metadata">,

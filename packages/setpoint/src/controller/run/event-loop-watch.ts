@@ -1,10 +1,10 @@
 import type { Clock, Timer } from "../../clock/clock.js";
 
 const TICK_MS = 500;
-/** A tick that comes so much too late was held up by code that did not give way. */
+/** A tick that is this late was delayed by code that blocked the event loop. */
 export const BLOCKED_AFTER_MS = 500;
 
-/** A run as the watch knows it. */
+/** A run as the watch sees it. */
 export interface WatchedRun {
   readonly key: string;
   /** When it last called its context, or was called: code that blocks does so right after that. */
@@ -20,21 +20,21 @@ export interface Pause {
 
 export interface BlockedLoop {
   readonly blockedMs: number;
-  /** The run that acted last before the loop stood still, and not while it did. */
+  /** The run that acted last before the block, and not during it. */
   readonly key: string;
-  /** The others that were under way. */
+  /** The other runs in progress. */
   readonly others: readonly string[];
 }
 
 /**
- * Finds runs that block the event loop: while one does, nothing else runs, and a lease may be lost. Ticks only while
- * runs are under way.
+ * Finds runs that block the event loop: nothing else runs meanwhile, and a lease may be lost. Ticks only while there
+ * are runs.
  */
 export class EventLoopWatch {
   readonly #clock: Clock;
   readonly #onBlocked: (blocked: BlockedLoop) => void;
   readonly #runs = new Set<WatchedRun>();
-  /** What ended since the last tick: the end of a run may be what held it up. */
+  /** Runs that ended since the last tick: the end of a run may be what blocked. */
   #ended: WatchedRun[] = [];
   #timer: Timer | undefined;
 
@@ -50,7 +50,7 @@ export class EventLoopWatch {
 
   end(run: WatchedRun): void {
     this.#runs.delete(run);
-    // Not the run itself: all that it read would outlive it until the next tick.
+    // Not the run itself, which would keep everything that it read alive until the next tick.
     this.#ended.push({ key: run.key, lastSeenMs: run.lastSeenMs, pause: pauseOf(run, this.#clock.monotonic()) });
   }
 
@@ -79,7 +79,7 @@ export class EventLoopWatch {
   }
 }
 
-/** When this run may have begun to block, if it did: whoever acted after the tick was due has only waited for its turn. */
+/** When this run may have begun to block: a run that acted after the tick was due has only waited. */
 function blockBeganMs(run: WatchedRun, dueMs: number, nowMs: number): number {
   const { fromMs, toMs } = pauseOf(run, nowMs);
   return fromMs <= dueMs && dueMs <= toMs ? fromMs : Number.NEGATIVE_INFINITY;

@@ -23,22 +23,22 @@ export function hasFinalizer(object: Pick<KubeObject, "metadata">, finalizer: st
   return object.metadata.finalizers?.includes(finalizer) ?? false;
 }
 
-/** Whether the server removes an object in this state: no finalizer holds it, and no grace period is left. */
+/** Whether the server removes an object in this state: it has no finalizer, and no grace period is left. */
 export function isLeaving({ metadata }: Pick<KubeObject, "metadata">): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata;
   return deletionTimestamp !== undefined && !deletionGracePeriodSeconds && !finalizers?.length;
 }
 
-/** A change of an object's finalizers: at most one of each is enough for all that controllers do. */
+/** A change of an object's finalizers: at most one added and one removed. */
 export interface FinalizerEdit {
   readonly add?: string;
   readonly remove?: string;
 }
 
 /**
- * The patch that makes the edit on exactly this state, or undefined where nothing is to be done. Every operation tests
- * what it relies on, so that it fails rather than undo what somebody else has done meanwhile, or add a finalizer a
- * second time. Servers keep one that is there twice: all of them are taken off.
+ * The patch for an edit of exactly this state; undefined if there is nothing to do. Every operation tests what it
+ * relies on, so that the patch fails instead of undoing another change or adding a finalizer twice. Servers allow
+ * duplicates: the patch removes all of them.
  */
 export function finalizerPatch(
   object: Pick<KubeObject, "metadata">,
@@ -50,7 +50,7 @@ export function finalizerPatch(
   if (removed.length === 0 && !isAdding) return undefined;
   const sameObject: JsonPatchOperation = { op: "test", path: "/metadata/uid", value: uid };
   if (removed.length > 0) {
-    // From behind, so that those which are still to go stand where they were.
+    // From the end, so that earlier positions stay valid.
     const operations = removed.toReversed().flatMap((position): JsonPatchOperation[] => {
       const path = `/metadata/finalizers/${position}`;
       const isReplaced = isAdding && position === removed[0];
@@ -65,7 +65,7 @@ export function finalizerPatch(
     const sameList: JsonPatchOperation = { op: "test", path: "/metadata/finalizers", value: finalizers };
     return [sameObject, sameList, { op: "add", path: "/metadata/finalizers/-", value: edit.add }];
   }
-  // An empty list cannot be tested for: it may be absent. So nothing at all may have changed.
+  // A patch cannot test for an empty list, which may be absent. So it tests that nothing has changed at all.
   return [
     { op: "test", path: "/metadata/resourceVersion", value: resourceVersion },
     { op: "add", path: "/metadata/finalizers", value: [edit.add] },
@@ -74,14 +74,14 @@ export function finalizerPatch(
 
 export interface FinalizerEditOptions {
   readonly signal?: AbortSignal;
-  /** Asked right before each request. Open where left out. */
+  /** Checked right before each request. Defaults to open. */
   readonly fence?: Fence;
 }
 
 /**
- * Makes the edit on the server, on fresh metadata where the object has changed. Gives the object as it then is, the
- * object given where nothing was to be done, and undefined where it is gone, another one has its name, or a finalizer
- * cannot be added any more because it is being deleted: then nothing is edited.
+ * Makes the edit on the server, on fresh metadata if the object has changed. Returns the resulting object, or the given
+ * object if there was nothing to do. Returns undefined without an edit if the object is gone, another object has its
+ * name, or a finalizer can no longer be added because the object is being deleted.
  */
 export async function editFinalizers<T extends KubeObject>(
   client: Client,
@@ -102,7 +102,7 @@ export async function editFinalizers<T extends KubeObject>(
       return await client.patch(kind, name, { type: "json", operations }, { namespace, signal });
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      // A failed test is answered with 422, a lost race inside the server with 409.
+      // The server answers a failed test with 422, and a lost race of its own with 409.
       if ((!isConflict(error) && !isInvalid(error)) || attempt === MAX_TRIES) throw error;
     }
     const fresh = await client.find(kind, name, { namespace, signal });
@@ -112,8 +112,8 @@ export async function editFinalizers<T extends KubeObject>(
 }
 
 /**
- * Takes a finalizer off every object of a kind, so that they can go when nobody holds them any more: for an app that
- * gives up a kind. Gives the keys of the objects that had it.
+ * Removes a finalizer from every object of a kind, for an app that no longer handles the kind. Returns the keys of the
+ * objects that had it.
  */
 export async function sweepFinalizers<T extends KubeObject>(
   client: Client,

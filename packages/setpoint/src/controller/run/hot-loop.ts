@@ -2,26 +2,29 @@ import type { Cause } from "../causes/cause.js";
 import type { WriteRecord } from "../timeline/timeline.js";
 
 const WINDOW_MS = 60_000;
-/** So many equal writes within the window, with an unchanged object, are a loop. Statuses follow the world: they may more. */
+/**
+ * This many equal writes within the window, with an unchanged object, are a loop. Statuses follow the world, so they
+ * may have more.
+ */
 const MAX_WRITES = 10;
 const MAX_STATUS_WRITES = 30;
-/** Values that move each time are a count or a rollout, and news is followed, unless there is no end of them. */
+/** Values that change each time are a count or a rollout, so these get a higher limit. */
 const MOVING_FACTOR = 10;
 const FIRST_SWEEP = 32;
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
 
-/** A write that a key makes over and over, although nothing new was requested. */
+/** A write that a key repeats although nothing new was requested. */
 export interface HotLoop {
   readonly write: WriteRecord;
   readonly count: number;
-  /** How long the key is held back. */
+  /** How long to delay the key. */
   readonly delayMs: number;
-  /** Whether this begins an episode, which is worth a report; later writes of the same episode are not. */
+  /** Whether this starts an episode, which is reported; later writes of the same episode are not. */
   readonly isNew: boolean;
 }
 
-/** From the first write that makes a loop until the key has been calm for a while. */
+/** From the first write of a loop until the key has been calm for a while. */
 interface Episode {
   /** The write that repeats. */
   readonly id: string;
@@ -30,23 +33,23 @@ interface Episode {
   lastMs: number;
 }
 
-/** A run, as far as it may be part of a loop. */
+/** The parts of a run that matter for loops. */
 export interface TalliedRun {
-  /** Of its own object: kind, key and generation. */
+  /** Kind, key and generation of its own object. */
   readonly kind: string;
   readonly key: string;
   readonly generation: number | undefined;
   readonly causes: readonly Cause[];
   readonly writes: readonly WriteRecord[];
-  /** What was written, of writes where that is known. */
+  /** The written contents, if known. */
   readonly contents: ReadonlyMap<WriteRecord, string>;
 }
 
 interface TalliedWrite {
   readonly timeMs: number;
-  /** Something other than the object that was written has changed: the write follows that. */
+  /** Something other than the written object has changed, and the write follows that. */
   readonly followsNews: boolean;
-  /** What was written, where that is known: nothing else is known to be a different write. */
+  /** The written content; undefined if unknown. Only known contents can prove that two writes differ. */
   readonly content: string | undefined;
 }
 
@@ -54,23 +57,26 @@ interface Tally {
   readonly generation: number | undefined;
   /** Writes of the same fields, oldest first. */
   readonly times: Map<string, readonly TalliedWrite[]>;
-  /** Objects that are on the way to a loop, and when that was last seen: who else writes them is worth a request. */
+  /** Objects that may become a loop, with the last time: it is worth a request to find their other writers. */
   readonly suspects: Map<string, number>;
-  /** Beyond this number, entries without writes in the window are dropped. */
+  /** Above this number, entries without writes in the window are dropped. */
   sweepAt: number;
   episode: Episode | undefined;
 }
 
-/** Finds keys that keep writing the same fields: two writers that undo each other, or a desire that is never the same. */
+/**
+ * Finds keys that keep writing the same fields: two writers that undo each other, or a desired state that is never the
+ * same.
+ */
 export class HotLoopDetector {
   readonly #tallies = new Map<string, Tally>();
 
-  /** Whether the runs of `key` are on the way to a loop over an object, which is named by its own kind and key. */
+  /** Whether the runs of `key` may become a loop over an object, given by its own kind and key. */
   isSuspect(key: string, kind: string, writtenKey: string): boolean {
     return this.#tallies.get(key)?.suspects.has(`${kind} ${writtenKey}`) ?? false;
   }
 
-  /** Takes in the writes of a run. Gives the worst loop that it makes, if it does. */
+  /** Records the writes of a run. Returns its worst loop, if any. */
   observe(run: TalliedRun, nowMs: number): HotLoop | undefined {
     if (run.writes.length === 0) return undefined;
     const tally = this.#tallyOf(run);
@@ -80,7 +86,7 @@ export class HotLoopDetector {
     for (const write of run.writes) {
       const { count, followsNews } = repeated(tally, write, run, nowMs);
       const limit = limitOf(write);
-      // While the key is held back the window holds few of its writes: one more of the same continues the episode.
+      // A delayed key has few writes in the window: one more of the same continues the episode.
       const isContinued = episode?.id === idOf(write) && !followsNews;
       if (count >= limit / 2 || isContinued) tally.suspects.set(`${write.kind} ${write.key}`, nowMs);
       else tally.suspects.delete(`${write.kind} ${write.key}`);
@@ -108,7 +114,7 @@ export class HotLoopDetector {
   }
 }
 
-/** The key was calm for longer than holding back both writers explains. */
+/** The key was calm for longer than the delays of both writers explain. */
 function isOver({ lastMs, delayMs }: Episode, nowMs: number): boolean {
   return nowMs - lastMs > WINDOW_MS + 2 * delayMs;
 }
@@ -117,7 +123,7 @@ function idOf(write: WriteRecord): string {
   return `${write.verb} ${write.kind} ${write.key} ${write.paths.join(" ")}`;
 }
 
-/** Adds a write to the tally; `count`: how many of the window, this one included, are the same and follow no news. */
+/** Adds a write to the tally; `count` is how many equal writes in the window, this one included, follow no news. */
 function repeated(
   tally: Tally,
   write: WriteRecord,
@@ -134,7 +140,7 @@ function repeated(
   return { count: followsNews ? before : before + 1, followsNews };
 }
 
-/** Whether a cause tells of anything but the written object itself: what changes that may be another writer of it. */
+/** Whether a cause says anything beyond the written object itself, whose changes may come from another writer. */
 function isNewsFor(cause: Cause, write: WriteRecord, run: TalliedRun): boolean {
   switch (cause.type) {
     case "retry":
@@ -152,7 +158,7 @@ function isNewsFor(cause: Cause, write: WriteRecord, run: TalliedRun): boolean {
   }
 }
 
-/** Forgets single writes, such as children that get a new name each time. */
+/** Forgets single writes, such as those to children with a new name each time. */
 function sweep(tally: Tally, nowMs: number): void {
   const beginMs = nowMs - WINDOW_MS;
   for (const [id, writes] of tally.times) if (writes.at(-1)!.timeMs <= beginMs) tally.times.delete(id);

@@ -3,7 +3,7 @@ import type { Clock } from "../../clock/clock.js";
 /** How long user code may take to end once its signal is aborted, before it counts as hung. */
 const HUNG_AFTER_MS = 10_000;
 
-/** Resolves when the work has settled (false), or is given up because it goes on although its signal is aborted (true). */
+/** Resolves to false when the work settles, or to true if it is still running long after its signal was aborted. */
 export function isHung(work: Promise<unknown>, signal: AbortSignal, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     let timer: Disposable | undefined;

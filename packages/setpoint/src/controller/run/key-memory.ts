@@ -3,20 +3,20 @@ import type { KubeObject } from "../../kinds/object.js";
 import type { SpanOrigin } from "../timeline/traces.js";
 import { stepOf } from "./directives.js";
 
-/** How many objects are kept as they were at their last run, to tell what changed since. */
+/** For how many objects to keep the state at the last run, for `changedPaths`. */
 const MAX_REMEMBERED = 1_000;
-/** How many writes are kept that a key's next run is due to. */
+/** How many writes to keep that caused a key's next run. */
 const MAX_ORIGINS = 32;
 
-/** What a controller remembers of its keys from run to run. Nothing of it must survive the object. */
+/** What a controller remembers about its keys between runs. Nothing of it may outlive the object. */
 export class KeyMemory {
-  /** What retries should not do again. */
+  /** `ctx.state` by key. */
   readonly #states = new Map<string, Record<string, unknown>>();
-  /** Until when a key is held back. */
+  /** Until when a key is delayed because of a hot loop. */
   readonly #dampedUntilMs = new Map<string, number>();
-  /** The object as its last run saw it. */
+  /** The object at its last run. */
   readonly #before = new Map<string, KubeObject>();
-  /** The step that a paused object has taken last. */
+  /** The last step of a paused object. */
   readonly #steps = new Map<string, string>();
   /** The writes of this process that woke the key since its last run. */
   readonly #origins = new Map<string, SpanOrigin[]>();
@@ -53,13 +53,13 @@ export class KeyMemory {
     this.#dampedUntilMs.delete(key);
   }
 
-  /** For how long the key is still held back. */
+  /** How much longer the key is delayed. */
   dampedMs(key: string, clock: Pick<Clock, "monotonic">): number {
     const untilMs = this.#dampedUntilMs.get(key);
     return untilMs === undefined ? 0 : Math.max(0, untilMs - clock.monotonic());
   }
 
-  /** Of several changes since the last run the first one counts. Those that no run follows make way for newer ones. */
+  /** Keeps the first of several changes since the last run. Changes that no run follows are evicted by newer ones. */
   noteBefore(key: string, old: KubeObject): void {
     if (this.#before.has(key)) return;
     if (this.#before.size >= MAX_REMEMBERED) this.#before.delete(this.#before.keys().next().value!);

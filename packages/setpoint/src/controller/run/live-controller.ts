@@ -41,12 +41,12 @@ import { RunReporter, reasonOf } from "./run-reporter.js";
 import { Turn } from "./turn.js";
 import { findWriter } from "./writer-search.js";
 
-/** How long runs may go on after `stop` before their signals are aborted. */
+/** How long `stop` waits for runs before it aborts their signals. */
 const DEFAULT_GRACE: Duration = "30s";
 
 type Item = WorkItem<readonly Cause[]>;
 
-/** A controller at work: its informers, its queue and its workers. */
+/** A running controller: its informers, its queue and its workers. */
 export class LiveController implements AsyncDisposable {
   readonly controller: Controller;
   readonly #environment: MaskedEnvironment;
@@ -58,23 +58,23 @@ export class LiveController implements AsyncDisposable {
   readonly #hotLoops = new HotLoopDetector();
   readonly #memory = new KeyMemory();
   readonly #orphans: OrphanRetries;
-  /** Of controllers that declare refs. */
+  /** Set for controllers that declare refs. */
   #refs: RefSchedule | undefined;
   readonly #turn: Turn;
   readonly #running = new Set<string>();
   readonly #stuck = new Set<string>();
-  /** Aborted when no more keys are taken; then, when the runs that go on must end. */
+  /** Aborted when workers take no more keys. The second is aborted when running reconciles must end. */
   readonly #taking = new AbortController();
   readonly #aborting = new AbortController();
   readonly #workers = new Set<Promise<void>>();
   #phase: ControllerPhase = "starting";
   #started: Promise<void> | undefined;
 
-  // A controller of one kind is handled as one of any: inside, objects are known by their declarations alone.
+  // Internally a controller works on objects of any kind, known only by their declarations.
   // biome-ignore lint/suspicious/noExplicitAny: the kind's type cannot matter here
   constructor(controller: Controller<any>, environment: ControllerEnvironment) {
     this.controller = controller as Controller;
-    // Triggers listen to the one, and requests of each worker to the other: more of them are no leak.
+    // Triggers listen to the first and requests of each worker to the second: many listeners are not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#taking.signal, this.#aborting.signal);
     this.#environment = masked(environment);
     this.#reporter = new RunReporter(this.controller, this.#environment);
@@ -98,7 +98,7 @@ export class LiveController implements AsyncDisposable {
       },
       signal: this.#aborting.signal,
     });
-    // One listener for all workers: each would need one whenever it waits.
+    // One listener for all workers: otherwise each would need one whenever it waits.
     this.#taking.signal.addEventListener("abort", () => this.#queue.dismiss(), { once: true });
     const ownWrites = new OwnWrites((key, error) =>
       this.#reporter.log.error(`could not handle an event of ${key}: ${messageOf(error)}`, { error }),
@@ -131,12 +131,12 @@ export class LiveController implements AsyncDisposable {
     });
   }
 
-  /** Starts the informers alone, so that a later `start` finds them filled: for a standby. */
+  /** Starts only the informers, so that a later `start` finds them synced: for a standby. */
   warmUp(): void {
     this.#sources.start();
   }
 
-  /** Starts informers, and workers once these are synced. Resolves when the workers are at work. */
+  /** Starts the informers, and the workers once these are synced. Resolves when the workers run. */
   start(): Promise<void> {
     this.#started ??= this.#start();
     return this.#started;
@@ -166,12 +166,12 @@ export class LiveController implements AsyncDisposable {
     this.#refs = openRefSchedule({ ...parts, objectOf, enqueue }, this.#queue.pending);
   }
 
-  /** The keys of all objects that this controller looks after. */
+  /** The keys of all objects that this controller reconciles. */
   keys(): Iterable<string> {
     return this.#sources.keys();
   }
 
-  /** Asks for a run of an object, from outside of the cluster. */
+  /** Requests a run of an object from outside the cluster. */
   trigger(key: string, name: string): void {
     this.#enqueue(key, { type: "trigger", name }, "normal");
   }
@@ -188,12 +188,12 @@ export class LiveController implements AsyncDisposable {
     };
   }
 
-  /** The keys whose code goes on although it was given up. */
+  /** The keys whose code still runs although the controller gave it up. */
   get stuck(): Iterable<string> {
     return this.#stuck;
   }
 
-  /** What the keys in line and those at a worker are about. Takes longer the more keys there are: for metrics. */
+  /** The actions of queued and running keys. Linear in the number of keys: for metrics. */
   *ongoing(): Iterable<Action> {
     const { finalize, finalizer } = this.controller;
     for (const items of [this.#queue.pending, this.#queue.running]) {
@@ -204,14 +204,14 @@ export class LiveController implements AsyncDisposable {
     }
   }
 
-  /** Since when the workers are at their keys, on the monotonic clock. */
+  /** Since when the workers have been busy with their keys, on the monotonic clock. */
   *workingSince(): Iterable<number> {
     for (const { startedMs } of this.#queue.running) yield startedMs;
   }
 
   /**
-   * Takes no more keys, lets the runs that go on end, aborts them after `grace`, and gives up those that do not end
-   * even then. Resolves when nothing is left of the controller but what it gave up.
+   * Takes no more keys, lets running reconciles end, aborts them after `grace`, and gives up those that do not end even
+   * then. Resolves when only abandoned code is left.
    */
   async stop(grace: Duration = DEFAULT_GRACE): Promise<void> {
     const graceMs = parseDuration(grace, "grace");
@@ -233,7 +233,7 @@ export class LiveController implements AsyncDisposable {
     return this.stop();
   }
 
-  /** Another process may work on the same objects from now on: nothing is begun, and what is under way is aborted. */
+  /** Another process may now work on the same objects: start nothing, and abort everything that runs. */
   readonly #onLeaseLost = (): void => {
     const reason: unknown = this.#environment.fence?.lost?.reason;
     this.#taking.abort(reason);
@@ -243,7 +243,7 @@ export class LiveController implements AsyncDisposable {
   #enqueue(key: string, cause: Cause, priority: Priority): void {
     const problem = keyProblem(key, this.controller.kind);
     if (problem) {
-      // The caller may not handle errors: an error in an event listener ends the process.
+      // The caller may not handle errors: an error in an event listener would end the process.
       this.#reporter.log.error(`${describeCause(cause)} asks for ${problem}`);
       return;
     }
@@ -256,7 +256,7 @@ export class LiveController implements AsyncDisposable {
   #onChange(key: string, old: KubeObject, object: KubeObject): void {
     this.#memory.noteBefore(key, old);
     if (old.metadata.generation === object.metadata.generation) return;
-    // A user wants something new: earlier failures and loops do not count.
+    // A user wants something new: forget earlier failures and loops.
     this.#queue.forget(key);
     this.#hotLoops.forget(key);
     this.#memory.undamp(key);
@@ -283,7 +283,7 @@ export class LiveController implements AsyncDisposable {
     }
   }
 
-  /** Nothing of ours throws while a run is filed: an observer or a log did. The key must not be lost by it. */
+  /** Our own code does not throw while it records a run: an observer or a logger did. The key must not be lost. */
   #onUnfiled({ key, cause }: Item, error: unknown): void {
     this.#reporter.log.error(`could not record the run of ${key}: ${messageOf(error)}`, { object: key, error });
     if (!this.#taking.signal.aborted) this.#queue.retry(key, cause);
@@ -305,7 +305,7 @@ export class LiveController implements AsyncDisposable {
         return;
       }
       await this.#forget(key);
-      // Whatever has taken the name since is an event of its own, with a cause of its own, unless a filter hides it.
+      // A new object of the same name has its own event and cause, unless a filter hides it.
       object = item.cause.every(({ type }) => type === "deleted") ? undefined : this.#sources.object(key);
     }
     if (!object) {
@@ -330,7 +330,7 @@ export class LiveController implements AsyncDisposable {
     await this.#run(item, object, admission);
   }
 
-  /** Lets a key go without a run. */
+  /** Finishes a key without a run. */
   #pass(item: Item, object: KubeObject, outcome: "held" | "paused", reason?: string): void {
     const record = reason === undefined ? { outcome } : { outcome, reason };
     this.#reporter.ended(item, object, this.#sources.primary.id, this.#environment.clock.monotonic(), record);
@@ -433,7 +433,7 @@ export class LiveController implements AsyncDisposable {
         });
         break;
       case "retry": {
-        // What the failed run was to answer is still unanswered.
+        // The causes of the failed run still need an answer.
         const cause: Cause = { type: "retry", attempt: attempt + 1, error: messageOf(outcome.error) };
         const unanswered = item.cause.filter(({ type }) => type !== "deleted");
         const causes = mergeControllerCauses(unanswered, [cause]);
@@ -461,7 +461,7 @@ export class LiveController implements AsyncDisposable {
     if (loop.isNew) this.#reporter.loops(key, object, loop);
   }
 
-  /** Calls `gone`. False where it failed: it is called again, before anything else is done about the key. */
+  /** Calls `gone`. Returns false if it failed: it is called again before anything else happens with the key. */
   async #tellGone({ key, cause }: Item): Promise<boolean> {
     const { gone, timeoutMs, name } = this.controller;
     if (!gone || !cause.some(({ type }) => type === "deleted")) return true;
@@ -483,7 +483,7 @@ export class LiveController implements AsyncDisposable {
     }
   }
 
-  /** The object is gone: nothing of it is kept, and what it owned elsewhere goes too. */
+  /** The object is gone: forget everything about it, and delete its children elsewhere. */
   async #forget(key: string): Promise<void> {
     this.#refs?.forget(key);
     this.#dependencies.forget(key);

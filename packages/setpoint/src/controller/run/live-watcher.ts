@@ -18,11 +18,11 @@ import { isHung } from "./hung.js";
 import { handleOpinionated } from "./opinionated-steps.js";
 import { Turn } from "./turn.js";
 
-/** How many steps may wait before the informer holds back events and, if need be, merges them. */
+/** How many steps may wait before the informer holds back events and, if necessary, merges them. */
 const MAX_BACKLOG = 1_024;
-/** How many steps of an object are kept while one of it hangs, before updates are merged. */
+/** How many steps of an object to keep while one of its steps hangs, before updates are merged. */
 const MAX_STUCK_STEPS = 64;
-/** How long steps may go on after `stop` before their signal is aborted. */
+/** How long `stop` waits for steps before it aborts their signal. */
 const DEFAULT_GRACE: Duration = "30s";
 
 interface PendingRetry {
@@ -31,15 +31,15 @@ interface PendingRetry {
   readonly dueMs: number;
 }
 
-/** What is still to be done for one object. */
+/** The pending steps of one object. */
 interface Lane {
   readonly steps: WatchStep[];
   retries: PendingRetry[];
-  /** A step was given up and goes on: none other is begun until it ends, and those that wait do not hold up others. */
+  /** A step hangs: no other step of this object starts until it ends, and waiting steps do not delay other objects. */
   isStuck: boolean;
 }
 
-/** A watcher at work: every step in order, failed ones again, and never two at once for one object. */
+/** A running watcher: delivers every step in order, retries failed ones, and never runs two at once for one object. */
 export class LiveWatcher implements AsyncDisposable {
   readonly watcher: Watcher;
   readonly #stuck = new Set<string>();
@@ -48,10 +48,10 @@ export class LiveWatcher implements AsyncDisposable {
   readonly #queue: WorkQueue<true>;
   readonly #backoff: Backoff;
   readonly #lanes = new Map<string, Lane>();
-  /** Objects, by uid, that are gone since the last finalizer was taken off here; until that step comes. */
+  /** Objects, by uid, that are gone because this watcher removed the last finalizer; until that step arrives. */
   readonly #released = new Set<string>();
   readonly #begunHeld = new WeakSet<WatchStep>();
-  /** Aborted when the steps that go on must end. */
+  /** Aborted when running steps must end. */
   readonly #aborting = new AbortController();
   readonly #deadlines: Deadlines;
   readonly #turn: Turn;
@@ -63,7 +63,7 @@ export class LiveWatcher implements AsyncDisposable {
   // biome-ignore lint/suspicious/noExplicitAny: the kind's type cannot matter here
   constructor(watcher: Watcher<any>, environment: ControllerEnvironment) {
     this.watcher = watcher as Watcher;
-    // The requests of each worker listen to it: more of them are no leak.
+    // The requests of each worker listen to it: many listeners are not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#aborting.signal);
     this.#environment = masked(environment);
     this.#log = (this.#environment.log ?? silentLogger).with({ watcher: watcher.name });
@@ -82,12 +82,12 @@ export class LiveWatcher implements AsyncDisposable {
     this.#aborting.signal.addEventListener("abort", () => this.#queue.dismiss(), { once: true });
   }
 
-  /** Steps that wait for their turn; retries that wait for their time, and steps behind one that hangs, do not count. */
+  /** Steps that wait for a worker, without delayed retries and steps behind one that hangs. */
   get backlog(): number {
     return this.#backlog;
   }
 
-  /** The keys whose code goes on although it was given up. */
+  /** The keys whose code still runs although the watcher gave it up. */
   get stuck(): Iterable<string> {
     return this.#stuck;
   }
@@ -98,14 +98,14 @@ export class LiveWatcher implements AsyncDisposable {
     return { name: this.watcher.name, informers };
   }
 
-  /** Starts the informer alone, so that a later `start` finds it filled: for a standby. */
+  /** Starts only the informer, so that a later `start` finds it synced: for a standby. */
   warmUp(): void {
     const { namespaces = "all", labelSelector } = this.watcher.options;
     const scope = { namespaces, ...(labelSelector ? { labelSelector } : {}) };
     this.#share ??= this.#environment.cluster.informers.for(this.watcher.kind, scope);
   }
 
-  /** Begins to watch. Resolves when what was there has come in line. */
+  /** Starts to watch. Resolves when all existing objects are queued. */
   async start(): Promise<void> {
     const { concurrency, resyncMs } = this.watcher;
     this.warmUp();
@@ -118,8 +118,8 @@ export class LiveWatcher implements AsyncDisposable {
   }
 
   /**
-   * Takes no more steps, handles those in line, aborts what goes on after `grace`, and gives up what does not end even
-   * then. Retries that wait for their time are dropped.
+   * Takes no more steps, handles queued ones, aborts running ones after `grace`, and gives up those that do not end
+   * even then. Drops delayed retries.
    */
   async stop(grace: Duration = DEFAULT_GRACE): Promise<void> {
     const graceMs = parseDuration(grace, "grace");
@@ -158,7 +158,7 @@ export class LiveWatcher implements AsyncDisposable {
     });
   }
 
-  /** The user's policy. Where it throws, the retry stays: nothing is lost by one too many. */
+  /** The user's policy. If it throws, the retry stays: one too many does no harm. */
   #supersedes(key: string, pending: WatchStep, next: WatchStep): boolean {
     try {
       return this.watcher.supersedes(pending, next);
@@ -178,7 +178,7 @@ export class LiveWatcher implements AsyncDisposable {
     }
   }
 
-  /** Handles all that is due for one object: new steps in their order, then retries; until one hangs. */
+  /** Handles everything that is due for one object: new steps in order, then retries; until one hangs. */
   async #serve(key: string): Promise<void> {
     const { clock } = this.#environment;
     const lane = this.#lanes.get(key);
@@ -216,7 +216,7 @@ export class LiveWatcher implements AsyncDisposable {
     const { clock, mask, fence = openFence, metrics = noMetrics } = this.#environment;
     const aborting = new AbortController();
     const { signal } = aborting;
-    // A handler may have as many requests under way as it likes.
+    // A handler may have any number of requests in flight.
     process.getBuiltinModule("node:events").setMaxListeners(0, signal);
     const ctx: WatchContext = {
       key,
@@ -323,7 +323,7 @@ export class LiveWatcher implements AsyncDisposable {
     try {
       this.watcher.options.onError?.(error, failed);
     } catch (thrown) {
-      // The step's retry must not be lost by it.
+      // The retry of the step must not be lost.
       this.#log.error(`an error handler failed: ${messageOf(thrown)}`, { object: key, error: thrown });
     }
     const controller = `watcher ${failed.watcher}`;
@@ -331,7 +331,7 @@ export class LiveWatcher implements AsyncDisposable {
   }
 }
 
-/** Makes one step of the last that waits and a new one, where nothing but states in between is lost by it. */
+/** Merges a new step into the last waiting one, if only intermediate states are lost. */
 function mergeIntoLast(steps: WatchStep[], step: WatchStep): boolean {
   const last = steps.at(-1);
   if (last?.type === "update" && step.type === "update") {

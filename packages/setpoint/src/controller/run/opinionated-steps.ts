@@ -8,19 +8,19 @@ import { editFinalizers, type FinalizerEdit, hasFinalizer } from "./finalizer.js
 export interface OpinionatedParts {
   readonly client: Client;
   readonly fence: Fence;
-  /** Told of each object that was edited, so that later steps know. */
+  /** Called with each edited object, so that later steps see it. */
   readonly observe: (object: KubeObject) => void;
-  /** The object as the cache has it; undefined if it is gone because no finalizer holds it. */
+  /** The cached object; undefined if it is gone because it has no finalizer. */
   readonly latest: (object: KubeObject) => KubeObject | undefined;
-  /** Steps whose first try found the object held: their retries have nothing to add. */
+  /** Steps whose first attempt found the finalizer in place: their retries need not add it. */
   readonly begunHeld: WeakSet<WatchStep>;
 }
 
 /**
- * Hands a step to a watcher that holds a finalizer. `add` runs under an in-progress finalizer, which the final one
- * replaces when it succeeds: so a delete is never missed, and a restart tells finished from unfinished. Deletion is
- * looked at first. Each step calls one function at most, with the object as the step shows it, or as it is for a retry;
- * whether it is held is told by what is known of it now, since steps wait while the one before is handled.
+ * Passes a step to a watcher with a finalizer. `add` runs under an in-progress finalizer, which the final one replaces
+ * on success: no delete is missed, and a restart can tell finished from unfinished. Checks deletion first. Each step
+ * calls at most one function, with the object of the step, or the current object for a retry. Whether the finalizer is
+ * set depends on the current object, because steps wait for earlier ones.
  */
 export async function handleOpinionated(
   watcher: Watcher,
@@ -49,7 +49,7 @@ export async function handleOpinionated(
     if (released) await edit(released, { remove: inProgress });
     return;
   }
-  // A later step has done what this one is a retry of.
+  // A later step has already done the work of this retry.
   if (isHeld && isRetry && !begunHeld.has(step) && !hasFinalizer(step.object, finalizer)) return;
   if (step.type === "update" && isSameSpec(step.old, step.object)) return;
   if (!isHeld) {
@@ -69,7 +69,7 @@ export async function handleOpinionated(
   await edit(object, { remove: inProgress });
 }
 
-/** Steps are kept as they were seen; what is tried again must know whether the object is still held, or there at all. */
+/** A step keeps the object as it was seen; a retry must know whether the object still has the finalizer, or exists at all. */
 async function refreshed(
   watcher: Watcher,
   client: Client,
@@ -81,7 +81,10 @@ async function refreshed(
   return fresh?.metadata.uid === uid ? fresh : undefined;
 }
 
-/** Servers count the changes of a spec, but for kinds that have none: of these, all but metadata and status is it. */
+/**
+ * Servers count changes of the spec in the generation. For kinds without a generation, compare everything but metadata
+ * and status.
+ */
 function isSameSpec(old: KubeObject, object: KubeObject): boolean {
   const { generation } = object.metadata;
   if (generation !== undefined) return old.metadata.generation === generation;

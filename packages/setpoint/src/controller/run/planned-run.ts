@@ -6,16 +6,16 @@ export interface PlannedRun {
   readonly controller: string;
   readonly kind: string;
   readonly key: string;
-  /** In their order; the server has checked each, and kept none. */
+  /** In order. The server has validated each and stored none. */
   readonly writes: readonly Pick<WriteRecord, "verb" | "kind" | "key" | "paths">[];
-  /** What would be done outside Kubernetes, by name. */
+  /** The names of effects outside Kubernetes. */
   readonly effects: readonly string[];
   readonly outcome: Outcome["type"] | "paused" | "unknown";
-  /** Why it would wait or fail, or why no more is known. */
+  /** Why it would wait or fail, or why the plan ends here. */
   readonly reason?: string;
 }
 
-/** A planned run as people read it, one line for each thing that it would do; empty where that is nothing. */
+/** A planned run as text, one line for each action; empty if there is none. */
 export function describePlan({ kind, key, writes, effects, outcome, reason }: PlannedRun): readonly string[] {
   const lines = [
     ...writes.map((write) => `  ${write.verb} ${write.kind} ${write.key}${shown(write.paths)}`),

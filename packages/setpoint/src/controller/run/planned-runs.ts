@@ -14,9 +14,9 @@ import { RunExecutor } from "./run-executor.js";
 const FIRST: readonly Cause[] = [{ type: "created", isInInitialList: true }];
 
 /**
- * Runs every object of a controller once, and gives what each run would do. The environment's clients must only try
- * writes out. Reads see the world as it is: a run that makes two objects, the second in the first, plans the second as
- * far as the server lets it.
+ * Runs every object of a controller once, and returns what each run would do. The environment must have dry-run
+ * clients. Reads see the actual state: if a run creates two objects, the second inside the first, the plan of the
+ * second goes as far as the server allows.
  */
 export async function* plannedRuns(
   // biome-ignore lint/suspicious/noExplicitAny: the kind's type cannot matter here

@@ -24,20 +24,20 @@ export interface ReconcileRunOptions {
   readonly span: RunSpan | undefined;
 }
 
-/** One run while it lasts: what it has read and written, and whether it still may. */
+/** One run in progress: its reads and writes, and whether it may still act. */
 export class ReconcileRun {
   readonly id: number;
   readonly controller: string;
   readonly kind: Kind;
   readonly key: string;
-  /** The object as the run got it; of its own writes the run knows more than this. */
+  /** The object at the start of the run, without the run's own writes. */
   readonly object: KubeObject;
   readonly reads = new Set<string>();
   readonly writes: WriteRecord[] = [];
-  /** What patches and statuses wrote, to tell a loop from progress; never leaves the run. */
+  /** The contents of patches and statuses, to tell a loop from progress; they never leave the run. */
   readonly contents = new Map<WriteRecord, string>();
   readonly effects: string[] = [];
-  /** A plan could not go on: what follows depends on an effect that was not run. */
+  /** The effect that ended a plan, because the rest depends on its result. */
   endedByEffect: string | undefined;
   /** The owned objects that this run stated, by source and key. */
   readonly stated = new Set<string>();
@@ -48,9 +48,9 @@ export class ReconcileRun {
   readonly #span: RunSpan | undefined;
   readonly #signal: AbortSignal;
   #isSignalLent = false;
-  /** Writes that are under way. */
+  /** Writes in flight. */
   #writing = 0;
-  /** When the run last showed that it is at work. */
+  /** When the run last acted. */
   #lastSeenMs: number;
   #pause: Pause | undefined;
   #isOver = false;
@@ -81,7 +81,7 @@ export class ReconcileRun {
     return this.#signal;
   }
 
-  /** Whether nothing can hold the signal after the run has ended: another run may then use it. */
+  /** Whether nobody can hold the signal after the end of the run, so that another run may reuse it. */
   get isSignalFree(): boolean {
     return !this.#isSignalLent && this.#writing === 0;
   }
@@ -90,16 +90,16 @@ export class ReconcileRun {
     return this.#pause;
   }
 
-  /** Tracks a read: from now on its changes repeat this run. */
+  /** Tracks a read: from now on a change of it runs the object again. */
   track(read: Read): void {
     const id = identityOf(read);
     this.reads.add(id);
-    // Also of what is not there: messages name it.
+    // Also of objects that do not exist: messages name them.
     if (read.type === "object") this.#mask.name(read.key);
     this.#dependencies.add(this.key, read, id);
   }
 
-  /** What a run that is over, timed out or lost its lease still tries must not reach the world. */
+  /** Throws if the run is over, timed out or lost its lease: it must not act any more. */
   assertOpen(): void {
     const nowMs = this.#clock.monotonic();
     if (nowMs - this.#lastSeenMs >= BLOCKED_AFTER_MS) this.#pause = { fromMs: this.#lastSeenMs, toMs: nowMs };
@@ -116,17 +116,17 @@ export class ReconcileRun {
     this.#fence.check();
   }
 
-  /** The signal for work that begins now. Aborted also if the lease has just ended, unnoticed so far. */
+  /** The signal for work that starts now. Also aborted if the lease has just ended unnoticed. */
   currentSignal(): AbortSignal {
     return currentSignal(this.signal, this.#fence);
   }
 
-  /** The values of a Secret that the run has seen must not be seen by others; names may. */
+  /** Records Secret values that the run has seen, for masking; names are public. */
   learn(kind: Kind, object: unknown): void {
     this.#mask.learn(kind, object);
   }
 
-  /** Makes one write, in a span of its own where traces are wanted. The signal is lent for as long as it lasts. */
+  /** Makes one write, in its own span if tracing is on. The callback may use the signal only until it returns. */
   async write<Answer>(
     verb: string,
     source: string,
@@ -142,7 +142,7 @@ export class ReconcileRun {
     }
   }
 
-  /** Ends the run. `isComplete`: it read all that it needs, so reads of earlier runs count no more. */
+  /** Ends the run. `isComplete`: it made all its reads, so those of earlier runs no longer count. */
   end(isComplete: boolean): void {
     this.#isOver = true;
     if (isComplete) this.#dependencies.retain(this.key, this.reads);

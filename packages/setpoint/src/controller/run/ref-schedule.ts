@@ -14,21 +14,21 @@ export interface RefScheduleOptions {
   readonly controller: Controller;
   readonly clock: Clock;
   readonly objectOf: (key: string) => KubeObject | undefined;
-  /** Puts a key in the queue: its turn has come. */
+  /** Puts a key into the queue when it may run. */
   readonly enqueue: (key: string, causes: readonly Cause[]) => void;
 }
 
-/** Whether a key that was taken from the queue may run now. */
+/** Whether a key from the queue may run now. */
 export type Admission =
   /**
-   * `cancelled` is aborted when something above has work to do. With `ends`, the run ends so and its code is not called.
-   * `returned` must follow.
+   * `cancelled` is aborted when a ref gets new work. With `ends`, the run ends with that outcome and its code is not
+   * called. `returned` must follow.
    */
   | { readonly type: "run"; readonly cancelled?: AbortSignal; readonly ends?: Outcome }
-  /** It is put in the queue again when its turn comes. */
+  /** The key goes back to the queue when it may run. */
   | { readonly type: "hold"; readonly reason: string };
 
-/** A schedule that begins with the keys that are in line. */
+/** A schedule that starts with the queued keys. */
 export function openRefSchedule(options: RefScheduleOptions, inLine: Iterable<{ readonly key: string }>): RefSchedule {
   const schedule = new RefSchedule(options);
   schedule.noteAll([...inLine].map(({ key }) => key));
@@ -36,19 +36,19 @@ export function openRefSchedule(options: RefScheduleOptions, inLine: Iterable<{ 
 }
 
 /**
- * Keeps the objects of one controller in the order of their refs: the scheduler of the graph, between the controller's queue and
- * its workers. The queue says that there is work; the graph says whose turn it is. Nothing is stored: the queue of a new process
- * begins with all objects.
+ * Runs the objects of one controller in the order of their refs: the graph scheduler between the controller's queue and
+ * its workers. The queue says that there is work; the graph says which key may run. Nothing is stored: the queue of a
+ * new process starts with all objects.
  */
 export class RefSchedule {
   readonly #options: RefScheduleOptions;
   readonly #kind: string;
   #state: State = emptyState({});
-  /** Of keys that were taken from the queue and could not run, or whose run was cancelled. */
+  /** The causes of keys from the queue that could not run, or whose run was cancelled. */
   readonly #held = new Map<string, readonly Cause[]>();
-  /** Runs that have reached a worker, by key. */
+  /** Running keys. */
   readonly #begun = new Map<string, { readonly run: number; readonly abort: AbortController }>();
-  /** Keys with new work since their run has begun. */
+  /** Keys with new work since their run started. */
   readonly #again = new Set<string>();
 
   constructor(options: RefScheduleOptions) {
@@ -57,8 +57,8 @@ export class RefSchedule {
   }
 
   /**
-   * There is work for a key, which comes to the queue: those that refer to it wait from now on. A run of its own goes on, and is
-   * repeated. Gives further causes that the key is to run for.
+   * Records work for a key that enters the queue: objects that refer to it now wait. A run of the key itself continues,
+   * and is repeated. Returns further causes for the key.
    */
   note(key: string): readonly Cause[] {
     const object = this.#options.objectOf(key);
@@ -67,16 +67,16 @@ export class RefSchedule {
     return object && !isRunning ? this.#request(key, object).causes : [];
   }
 
-  /** Notes keys that are in the queue; none has its turn before all are noted, since parents may come after their children. */
+  /** Records queued keys. None may run before all are recorded, because parents may come after their children. */
   noteAll(keys: readonly string[]): void {
     this.#step({ type: "lock", nowMs: this.#nowMs });
     for (const key of keys) this.note(key);
     this.#step({ type: "unlock", nowMs: this.#nowMs });
   }
 
-  /** Asks for the turn of a key that was taken from the queue for these causes. */
+  /** Asks to run a key that was taken from the queue with these causes. */
   admit(key: string, object: KubeObject, causes: readonly Cause[]): Admission {
-    // A turn that was given earlier is given anew: what was created since may stand between this key and one that runs.
+    // Ask again even if the key was admitted earlier: a new object may now be between this key and one that runs.
     const { error } = this.#request(key, object, true);
     const id = resourceKey(this.#nameOf(key));
     const node = this.#state.nodes.get(id)!;
@@ -95,7 +95,7 @@ export class RefSchedule {
     return { type: "run", cancelled: abort.signal, ...(error ? { ends: terminal(error) } : {}) };
   }
 
-  /** A run that was admitted has ended, for these causes. Without an outcome nothing is known of how. */
+  /** An admitted run has ended. Without an outcome, its result is unknown. */
   returned(key: string, causes: readonly Cause[], outcome: Outcome | undefined): void {
     const begun = this.#begun.get(key);
     if (!begun) return;
@@ -112,7 +112,7 @@ export class RefSchedule {
     this.#again.delete(key);
     if (!this.#state.nodes.has(resourceKey(this.#nameOf(key)))) return;
     const name = this.#nameOf(key);
-    // Without refs, its removal waits for none of the runs above it.
+    // Remove its refs first, so that its removal does not wait for the runs above it.
     const edits: readonly Edit[] = [
       { type: "update", name, change: { refs: [] } },
       { type: "delete", name },
@@ -120,7 +120,7 @@ export class RefSchedule {
     this.#step({ type: "edit", edits, nowMs: this.#nowMs });
   }
 
-  /** Throws a wait where an object that this one refers to is not there, or has failed. */
+  /** Throws a wait if a ref of this object is missing or has failed. */
   readonly requireRefs = (key: string): void => {
     const refs = this.#state.nodes.get(resourceKey(this.#nameOf(key)))?.meta.refs ?? [];
     for (const ref of refs) {
@@ -136,7 +136,7 @@ export class RefSchedule {
     return this.#options.clock.now();
   }
 
-  /** Tells the graph of an object and its refs, and that it is to run. Gives what it is to run for besides. */
+  /** Updates an object and its refs in the graph and requests its run. Returns further causes. */
   #request(
     key: string,
     object: KubeObject,
@@ -155,7 +155,7 @@ export class RefSchedule {
     return { causes, error };
   }
 
-  /** A deleted object does not wait: the objects that it refers to may never come to rest. */
+  /** A deleted object does not wait for its refs, which may never settle. */
   #refsOf(key: string, object: KubeObject): { readonly refs: readonly ResourceName[]; readonly error?: SetpointError } {
     const { controller } = this.#options;
     if (object.metadata.deletionTimestamp) return { refs: [] };
@@ -183,7 +183,7 @@ export class RefSchedule {
     return run?.cancelled === false ? run : undefined;
   }
 
-  /** `known`: a key that the queue has or gets anyway. Gives what it would have been put there for. */
+  /** `known` is a key that the queue has or gets anyway. Returns the causes that it would have been queued with. */
   #step(event: Event, known?: string): readonly Cause[] {
     const events = [event];
     let knownCauses: readonly Cause[] = [];
@@ -204,7 +204,7 @@ export class RefSchedule {
     return knownCauses;
   }
 
-  /** Gives a run that is over at once: a removal, for which nothing is to be done, or one that had not reached a worker. */
+  /** Returns runs that end at once: removals, which need no work, and runs that had not reached a worker. */
   #carryOut(effect: Effect, enqueue: RefScheduleOptions["enqueue"]): number | undefined {
     if (effect.type === "rest") {
       const node = this.#state.nodes.get(effect.id);
@@ -225,7 +225,7 @@ export class RefSchedule {
     return undefined;
   }
 
-  /** What the graph's causes are to a controller. */
+  /** Translates the graph's causes into those of a controller. */
   #causesOf(causes: Run["causes"]): readonly Cause[] {
     return causes.flatMap((cause): readonly Cause[] => {
       if (cause.type === "uncycled") return [{ type: "requeue" }];
@@ -235,7 +235,7 @@ export class RefSchedule {
     });
   }
 
-  /** In the graph, names that differ in case alone are one name; in Kubernetes they are two. No name there holds a `%`. */
+  /** The graph ignores the case of names, Kubernetes does not. Kubernetes names never contain a `%`, so it escapes capitals. */
   #nameOf(key: string): ResourceName {
     return { kind: this.#kind, name: key.replace(/[A-Z]/g, (letter) => `%${letter.toLowerCase()}`) };
   }

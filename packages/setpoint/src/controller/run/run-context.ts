@@ -17,22 +17,22 @@ export interface RunContextOptions extends ChildWriterOptions {
   readonly run: ReconcileRun;
   readonly causes: readonly Cause[];
   readonly attempt: number;
-  /** Of controllers that have something to undo. */
+  /** Set for controllers with `finalize`. */
   readonly finalizer: string | undefined;
   readonly state: Record<string, unknown>;
   readonly draft: StatusDraft;
-  /** Makes the log of the run, when it is first asked for. */
+  /** Makes the logger of the run on first use. */
   readonly log: () => Logger;
   readonly recorder: EventRecorder | undefined;
   readonly metrics: Metrics;
   readonly changedPaths: () => readonly string[];
   readonly requireRefs: () => void;
   readonly isPlan: boolean;
-  /** Of the manager's own cluster where no name is given. */
+  /** Without a name, the manager's own cluster. */
   readonly sourcesOf: (cluster: string | undefined) => Sources;
 }
 
-/** The context of one run, on its parts. */
+/** The context of one run. */
 export function runContext(options: RunContextOptions): ReconcileContext {
   return new RunContext(options) as unknown as ReconcileContext;
 }
@@ -40,8 +40,8 @@ export function runContext(options: RunContextOptions): ReconcileContext {
 type Access = ObjectAccess<Kind, Kind>;
 
 /**
- * Its members are the object's own, so that code may take them out of it; but for the two that cost something to make:
- * accessors of a literal cost more than all else that a run sets up.
+ * Members are own properties, so that code may destructure them, except for the two that are expensive to make:
+ * accessors in an object literal cost more than the rest of a run's set-up.
  */
 class RunContext {
   readonly get: Access["get"];
@@ -125,7 +125,7 @@ class RunContext {
   }
 }
 
-/** A condition that the kind's status drops: nobody would see it, and each run would write it again. */
+/** The error for a condition that the kind's status drops: nobody would see it, and each run would write it again. */
 export function conditionsMissing(kind: Kind, why: string): SetpointError {
   const cure = "add conditions to the schema of its status, and install its CustomResourceDefinition";
   return new SetpointError("CONDITIONS_MISSING", `${kindId(kind)} cannot show conditions: ${why}; ${cure}`);
@@ -141,7 +141,7 @@ export function withGeneration(condition: Omit<NewCondition, "observedGeneration
   return { ...condition, ...(generation === undefined ? {} : { observedGeneration: generation }) };
 }
 
-/** The typed face of reads and writes; inside, kinds are known by their declarations alone. */
+/** The typed interface for reads and writes; internally, kinds are known only by their declarations. */
 function objectAccess(reader: ObjectReader, writer: ChildWriter): ObjectAccess<Kind, Kind> {
   const access = {
     get: (...given: Parameters<ObjectReader["get"]>) => reader.get(...given),

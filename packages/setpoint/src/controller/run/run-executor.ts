@@ -43,16 +43,19 @@ import { isHung } from "./hung.js";
 import { ReconcileRun } from "./reconcile-run.js";
 import { conditionsMissing, runContext, withGeneration } from "./run-context.js";
 
-/** How a run ends whose object is gone, or is being deleted and nothing to this controller: it has no status to write. */
+/**
+ * The end of a run whose object is gone, or is being deleted without concern to this controller: there is no status to
+ * write.
+ */
 const LEFT = "left";
 
-/** What another try cannot mend: the declaration, or the object, has to change. */
+/** Errors that a retry cannot fix: the declaration, or the object, has to change. */
 const MISTAKES: readonly ErrorCode[] = [
   ...(["CHILD_NOT_OWNED", "CONDITIONS_MISSING", "CONTROLLER_INVALID"] as const),
   ...(["KIND_NOT_DECLARED", "SCOPE_NOT_WATCHED"] as const),
 ];
 
-/** How long the status may take to be written after a run that ended, also where its own signal is aborted. */
+/** How long writing the status may take after a run, even if the run's signal is aborted. */
 const STATUS_TIMEOUT_MS = 30_000;
 
 /** RFC 3339, as in conditions. */
@@ -68,7 +71,7 @@ export interface ExecutorParts {
   readonly sourcesOf: (cluster: string | undefined) => Sources;
   readonly rivalOf: RivalSearch;
   readonly onBlocked: (blocked: BlockedLoop) => void;
-  /** Ends all runs. */
+  /** Aborts all runs. */
   readonly signal: AbortSignal;
 }
 
@@ -78,15 +81,15 @@ export interface RunRequest {
   readonly object: KubeObject;
   readonly causes: readonly Cause[];
   readonly attempt: number;
-  /** Whether a failure of this run would be the last of its retry policy. */
+  /** Whether this is the last attempt of the retry policy. */
   readonly isLastAttempt: boolean;
   readonly state: Record<string, unknown>;
   /** The states of objects that woke this run. */
   readonly origins: readonly SpanOrigin[];
   readonly changedPaths: () => readonly string[];
-  /** Of controllers with refs: aborted when an object that this one refers to has work to do. */
+  /** For controllers with refs: aborted when a ref of the object gets new work. */
   readonly cancelled?: AbortSignal | undefined;
-  /** How the run ends without a call of the controller's code. */
+  /** The outcome of the run, if it ends without calling the controller's code. */
   readonly ends?: Outcome | undefined;
   readonly requireRefs?: (() => void) | undefined;
 }
@@ -95,24 +98,24 @@ export interface RunRequest {
 export interface EndedRun {
   readonly run: ReconcileRun;
   readonly outcome: Outcome;
-  /** The run was ended from outside: what it says does not count. */
+  /** The run was aborted from outside: ignore its outcome. */
   readonly isAborted: boolean;
-  /** Settles when the user's code does, where that did not end in time; until then its key stays locked. */
+  /** Settles when user code that did not end in time does; until then its key stays locked. */
   readonly hung?: Promise<unknown>;
 }
 
-/** Executes runs one by one: finalizers, the reconciler under its deadline, and the status at the end. */
+/** Executes runs: finalizers, the reconciler with its deadline, and the status at the end. */
 export class RunExecutor {
   readonly #parts: ExecutorParts;
   readonly #status: StatusWriter;
   readonly #reconciled = new ReconciledCondition();
-  /** Whether success is shown, too: the kind declares conditions that can say it. */
+  /** Whether to show success too: the kind declares conditions for it. */
   readonly #declaresConditions: boolean;
-  /** Objects whose `finalize` is done while their finalizer is still there: it is not called again. By uid. */
+  /** Objects, by uid, whose `finalize` is done while their finalizer is still there: it is not called again. */
   readonly #finalized = new Set<string>();
   readonly #loop: EventLoopWatch;
   readonly #deadlines: Deadlines;
-  /** Unreferenced signals of ended runs, for reuse: creating one costs as much as the rest of a run's set-up. */
+  /** Signals of ended runs that nobody references, for reuse: creating one costs as much as the rest of a run's set-up. */
   readonly #spareSignals: AbortController[] = [];
 
   constructor(parts: ExecutorParts) {
@@ -150,7 +153,7 @@ export class RunExecutor {
     }
   }
 
-  /** The object of the key is gone: nothing is remembered of it. */
+  /** The object of the key is gone: forget it. */
   forget(key: string): void {
     this.#reconciled.forget(key);
   }
@@ -219,7 +222,10 @@ export class RunExecutor {
     }
   }
 
-  /** Adds the finalizer before anything is done that it must undo. Undefined where the object is gone, or about to go. */
+  /**
+   * Adds the finalizer before the run does anything that `finalize` must undo. Undefined if the object is gone or about
+   * to go.
+   */
   async #hold(run: ReconcileRun, object: KubeObject): Promise<KubeObject | undefined> {
     const { controller } = this.#parts;
     return this.#editFinalizers(
@@ -229,7 +235,7 @@ export class RunExecutor {
     );
   }
 
-  /** Deletion: what `finalize` undoes, then `deleting` for as long as others hold the object. */
+  /** Deletion: calls `finalize`, then `deleting` for as long as others keep the object. */
   async #finalize(run: ReconcileRun, request: RunRequest, draft: StatusDraft): Promise<Outcome | typeof LEFT> {
     const { controller, primary } = this.#parts;
     const { object } = request;
@@ -274,7 +280,7 @@ export class RunExecutor {
       paths: ["metadata.finalizers"],
       resourceVersion: answer.metadata.resourceVersion,
     });
-    if (isLeaving(answer)) return; // what follows is its delete, no echo
+    if (isLeaving(answer)) return; // its delete follows, not an echo
     const others = ({ metadata }: KubeObject): readonly string[] =>
       (metadata.finalizers ?? []).filter((finalizer) => finalizer !== edit.add && finalizer !== edit.remove);
     ownWrites.note(primary.id, run.key, run.key, object, answer, (before, after) => {
@@ -283,14 +289,14 @@ export class RunExecutor {
     primary.observe(answer);
   }
 
-  /** Writes what the run said of the status, and what the runtime says of the run. A failure makes the run fail. */
+  /** Writes the status of the run and the runtime's conditions. If that fails, the run fails. */
   async #writeStatus(run: ReconcileRun, request: RunRequest, draft: StatusDraft, outcome: Outcome): Promise<Outcome> {
     const { environment, primary } = this.#parts;
     const { fence = openFence } = environment;
     const { object } = request;
     const { uid } = object.metadata;
     try {
-      // The finalizer may have been added meanwhile: the status belongs to the newest state known.
+      // The finalizer may have been added meanwhile: the status applies to the newest known state.
       const latest = primary.peek(object.metadata.namespace ?? "")?.get(run.key) ?? object;
       if (latest.metadata.uid !== uid) return outcome;
       if (this.#status.showsConditions) this.#reconciled.meet(run.key, object);
@@ -298,7 +304,7 @@ export class RunExecutor {
         ? this.#reconciled.of(outcome, request, latest, this.#declaresConditions)
         : undefined;
       if (said) {
-        // What was reconciled is the object that the run got, whatever it has become since.
+        // The reconciled generation is that of the object which the run got, even if it has changed since.
         draft.report(withGeneration(said, object), (shown) => this.#reconciled.mayReplace(run.key, shown));
         this.#reconciled.writing(run.key, said);
       }
@@ -311,23 +317,23 @@ export class RunExecutor {
       if (outcome.type !== "retry" && outcome.type !== "terminal") return retry(failed);
       if (fence.lost?.aborted) return outcome;
       this.#logOf(run).warn(`could not write the status of ${run.key}: ${messageOf(failed)}`);
-      // What is not shown now never would be: no event wakes what is terminal. Only a refusal will not change by itself.
+      // Show it now: no event wakes a terminal object. Only a refusal is permanent.
       const isRefused = isInvalid(failed) || isForbidden(failed);
       return outcome.type === "terminal" && !isRefused ? retry(outcome.error) : outcome;
     }
   }
 
-  /** Undefined where there was nothing to write. */
+  /** Undefined if there was nothing to write. */
   async #writeDraft(run: ReconcileRun, latest: KubeObject, draft: StatusDraft): Promise<StatusWrite | undefined> {
     const { environment, primary, ownWrites } = this.#parts;
     const { clock, fence = openFence } = environment;
     fence.check();
     using deadline = timeoutSignal(clock, STATUS_TIMEOUT_MS, fence.lost);
-    // Awaited here: the deadline ends with this function.
+    // Awaited here, because the deadline ends with this function.
     return await ownWrites.during(primary.id, run.key, async () => {
       let rival: string | undefined;
       const written = await this.#status.write(latest, draft, deadline.signal, async (request, paths) => {
-        // Asked before the write, which takes the fields over.
+        // Look before the write, which takes the fields over.
         rival = await this.#parts.rivalOf(primary, run.key, paths, { key: run.key, signal: deadline.signal });
         return run.write("status", primary.id, run.key, request);
       });
@@ -337,9 +343,9 @@ export class RunExecutor {
       const status = { verb: "status", kind: primary.id, key: run.key, paths, resourceVersion } as const;
       const record = rival === undefined ? status : { ...status, rival };
       run.writes.push(record);
-      // Times move with each write that only repeats another.
+      // Ignore times, which change even in a repeated write.
       run.contents.set(record, JSON.stringify((answer as { status?: unknown }).status).replace(TIMES, ""));
-      // An answer on top of what somebody else wrote, which was not known here, is no echo: it brings their change.
+      // If somebody else wrote in between, the response contains their change and is not an echo.
       const isOwn = base.metadata.resourceVersion === latest.metadata.resourceVersion ? onlyAt("status") : () => false;
       ownWrites.note(primary.id, run.key, run.key, latest, answer, isOwn);
       primary.observe(answer);
@@ -375,7 +381,7 @@ export class RunExecutor {
   }
 }
 
-/** What an outcome says is shown in conditions, events and the timeline. */
+/** Conditions, events and the timeline show the texts of an outcome. */
 function maskedOutcome(outcome: Outcome, mask: SecretMask): Outcome {
   if (outcome.type === "waitFor") return { ...outcome, message: mask.text(outcome.message) };
   return outcome.type === "retry" || outcome.type === "terminal"
@@ -390,7 +396,7 @@ function asOutcome(returned: unknown): Outcome {
   return terminal(new SetpointError("OUTCOME_INVALID", message));
 }
 
-/** The outcome, unless its time is invalid: a queue could not wait for that. */
+/** The outcome, unless its delay is invalid. */
 function soundOutcome(outcome: Outcome): Outcome {
   const problem = outcomeProblem(outcome);
   if (problem === undefined) return outcome;
@@ -398,7 +404,7 @@ function soundOutcome(outcome: Outcome): Outcome {
   return terminal(new SetpointError("OUTCOME_INVALID", message));
 }
 
-/** What something thrown means. Objects that are not there yet are waited for: their reads are tracked. */
+/** The outcome of a thrown error. A missing object becomes a wait: its read is tracked. */
 function outcomeOf(thrown: unknown): Outcome {
   if (isOutcome(thrown)) return soundOutcome(thrown);
   if (isSetpointError(thrown, "DEPENDENCY_ABSENT")) return waitFor("DependencyAbsent", { message: thrown.message });
@@ -406,7 +412,7 @@ function outcomeOf(thrown: unknown): Outcome {
   return MISTAKES.some((code) => isSetpointError(thrown, code)) ? terminal(thrown) : retry(thrown);
 }
 
-/** Each request that a run has under way listens to its signal, and a run may send as many at once as it likes. */
+/** Each request in flight listens to the signal, and a run may have any number of them. */
 function runSignal(): AbortController {
   const controller = new AbortController();
   process.getBuiltinModule("node:events").setMaxListeners(0, controller.signal);

@@ -12,7 +12,7 @@ import type { HotLoop } from "./hot-loop.js";
 
 type Item = WorkItem<readonly Cause[]>;
 
-/** Tells of the runs of one controller: timeline, log, events, metrics and the controller's own error handler. */
+/** Reports the runs of one controller: timeline, log, events, metrics and the controller's error handler. */
 export class RunReporter {
   readonly log: Logger;
   readonly #controller: Controller;
@@ -93,12 +93,12 @@ export class RunReporter {
     this.#environment.recorder?.record({ object, type: "Warning", reason: "RetriesExhausted", message });
   }
 
-  /** Tells the controller's own error handler, and the metrics. */
+  /** Calls the controller's error handler and updates the metrics. */
   handle(error: unknown, failed: FailedRun): void {
     try {
       this.#controller.onError?.(error, failed);
     } catch (thrown) {
-      // What a failure is followed by, a parked key or one that stays locked, must not be lost by it.
+      // What follows a failure (parking or locking the key) must still happen.
       this.log.error(`an error handler failed: ${messageOf(thrown)}`, { object: failed.key, error: thrown });
     }
     this.#environment.observer?.failed?.(error, failed);
@@ -128,7 +128,7 @@ export class RunReporter {
   }
 }
 
-/** Why an outcome is not done, in words. */
+/** Why an outcome is not done, as text. */
 export function reasonOf(outcome: Outcome): string | undefined {
   if (outcome.type === "waitFor") return outcome.message ? `${outcome.reason}: ${outcome.message}` : outcome.reason;
   return outcome.type === "retry" || outcome.type === "terminal" ? messageOf(outcome.error) : undefined;

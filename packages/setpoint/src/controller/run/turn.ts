@@ -1,12 +1,12 @@
 import type { Clock } from "../../clock/clock.js";
 import { afterInput } from "../../clock/system-clock.js";
 
-/** How long workers go from key to key before the event loop has its turn. */
+/** How long workers go from key to key before they yield to the event loop. */
 const TURN_MS = 10;
 
 /**
- * Sees to it that the event loop turns. Runs that wait for nothing follow each other without a break, and meanwhile no
- * timer fires, no answer is read and no signal of the process is heard. The workers of one controller share one.
+ * Makes workers yield to the event loop. Runs without waits follow each other immediately; meanwhile no timer fires, no
+ * response is read and no process signal is handled. The workers of one controller share one.
  */
 export class Turn {
   readonly #clock: Pick<Clock, "monotonic">;
@@ -16,12 +16,12 @@ export class Turn {
     this.#clock = clock;
   }
 
-  /** Whether the loop may have stood still for so long that others should have it. */
+  /** Whether the workers should yield. */
   get isOver(): boolean {
     return this.#clock.monotonic() >= this.#endMs;
   }
 
-  /** Lets the event loop turn once. */
+  /** Yields to the event loop once. */
   async next(): Promise<void> {
     await new Promise<void>((resolve) => afterInput(resolve));
     this.#endMs = this.#clock.monotonic() + TURN_MS;

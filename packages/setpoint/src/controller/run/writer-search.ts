@@ -5,8 +5,8 @@ import { splitPath } from "../apply/field-paths.js";
 import type { KindSource } from "../causes/kind-source.js";
 
 /**
- * Who else owns these fields of an object, as the server knows it: caches keep only the own manager's entry. Undefined
- * where nobody does, or the server does not answer.
+ * Another manager of these fields according to the server: caches keep only the entry of the own manager. Undefined if
+ * there is none, or the server does not answer.
  */
 export async function findWriter(
   source: KindSource,
@@ -28,7 +28,7 @@ export async function findWriter(
 
 function owns(entry: ManagedFieldsEntry, path: string): boolean {
   const steps = splitPath(path).filter((step) => !/^\d+$/.test(step));
-  // Every manager owns part of `spec`. Only deeper paths show that two own the same, unless there are none.
+  // Every manager owns a part of `spec`. Only deeper paths show that two own the same field, unless there are none.
   for (let length = steps.length; length >= Math.min(2, steps.length); length--) {
     if (isApplied(entry.fieldsV1 ?? {}, steps.slice(0, length))) return true;
   }

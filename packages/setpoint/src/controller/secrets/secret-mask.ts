@@ -5,35 +5,35 @@ import { isRecord } from "../apply/field-paths.js";
 import { type SecretOptions, SecretPolicy } from "./secret-policy.js";
 import { TextIndex } from "./text-index.js";
 
-/** Shorter values are words of everyday text: to mask them would hide what the text says. */
+/** Shorter values occur in ordinary text: masking them would make the text useless. */
 const MIN_LENGTH = 6;
-/** How many names of objects are known; the oldest are forgotten first. */
+/** How many object names to remember; the oldest are forgotten first. */
 const MAX_NAMES = 100_000;
-/** What a name of an object is made of; a slash stands between a namespace and a name. */
+/** The characters of an object name; a slash separates namespace and name. */
 const NAME_CHARACTER = /[A-Za-z0-9.-]/;
-/** How many characters the values that are known have together at most; the oldest are forgotten first. */
+/** The total length of the remembered values; the oldest are forgotten first. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 const MASK = "***";
-/** What people are shown of an error. */
+/** The fields of an error that people see. */
 const SHOWN_FIELDS = ["message", "stack", "cause", "errors"] as const;
 
 export interface SecretMaskOptions extends SecretOptions {
-  /** How many characters the values that are known may have together. */
+  /** The total length of the remembered values. */
   readonly maxCharacters?: number;
 }
 
 /**
- * Knows the values of the Secrets that runs have read or written, and takes them out of whatever people may see: logs,
- * events, timeline, conditions, errors, traces. Which values are secret, {@link SecretPolicy} decides. The name, namespace
- * or kind of an object that was met is never masked: it is public, and without it a text says nothing. A text costs the same
- * however many values are known.
+ * Remembers the values of Secrets that runs have read or written, and removes them from everything that people may see:
+ * logs, events, timeline, conditions, errors, traces. {@link SecretPolicy} decides which values are secret. Names,
+ * namespaces and kinds of known objects are never masked: they are public, and texts need them. The cost for a text
+ * does not depend on the number of values.
  */
 export class SecretMask {
   readonly #maxCharacters: number;
   readonly #policy: SecretPolicy;
-  /** Names, namespaces and kinds that were met. The oldest stands first. */
+  /** Known names, namespaces and kinds, the oldest first. */
   readonly #names = new Set<string>();
-  /** By their base64, which is how servers give them: the values. The oldest stands first. */
+  /** Values by their base64 form, which servers send; the oldest first. */
   readonly #values = new Map<string, string>();
   readonly #index = new TextIndex(MIN_LENGTH);
 
@@ -42,10 +42,10 @@ export class SecretMask {
     this.#policy = new SecretPolicy(options);
   }
 
-  /** Takes in an object, or a part of one, that a run read or states: the values of a Secret, and the names of all kinds. */
+  /** Learns from an object, or a part of one, that a run read or states: the values of a Secret, and the names of all kinds. */
   learn(kind: Kind, object: unknown): void {
     this.name(kind.kind);
-    // Others are not looked into: they may be items of a long list, each parsed when it is first touched.
+    // Do not look into other kinds: the object may be an item of a long list, which is parsed on first access.
     if (kind.kind !== "Secret" || kind.group !== "" || !isRecord(object)) return;
     const metadata = isRecord(object.metadata) ? object.metadata : {};
     for (const name of [metadata.namespace, metadata.name]) if (typeof name === "string") this.name(name);
@@ -67,13 +67,13 @@ export class SecretMask {
   ): void {
     if (!this.#policy.isSecret(key, value, annotations)) return;
     this.#add(encoded, value);
-    // Of a document, such as the credentials of a registry, people quote parts.
+    // People quote parts of a document, such as the credentials of a registry.
     for (const [field, text] of documentTexts(value)) {
       if (this.#policy.isSecret(field, text, undefined)) this.#add(Buffer.from(text).toString("base64"), text);
     }
   }
 
-  /** Takes note of a name, namespace or kind, or of a key of both: it is not masked from now on. */
+  /** Records a name, namespace or kind, or a key of both, which is not masked from now on. */
   name(key: string): void {
     for (const name of key.split("/")) {
       if (name.length < MIN_LENGTH || this.#names.has(name)) continue;
@@ -93,14 +93,14 @@ export class SecretMask {
   }
 
   /**
-   * The same error, its message, stack and causes masked in place: whoever gets it next must not see them either. A copy
-   * where it cannot be changed.
+   * The same error with message, stack and causes masked in place, because others get it next. A copy if it cannot be
+   * changed.
    */
   error<Thrown>(thrown: Thrown): Thrown {
     return this.#value(thrown, new Map()) as Thrown;
   }
 
-  /** The same log, without values of Secrets. Never throws for what it is given. */
+  /** The same logger, without values of Secrets. Never throws because of its arguments. */
   logger(log: Logger): Logger {
     const shown = (fields: LogFields = {}): LogFields => this.#fields(fields);
     return {
@@ -112,12 +112,12 @@ export class SecretMask {
     };
   }
 
-  /** Whether what was found is, or lies within, a name that was met. */
+  /** Whether the match is, or is part of, a known name. */
   #isName(text: string, start: number, end: number): boolean {
     let [from, to] = [start, end];
     while (from > 0 && NAME_CHARACTER.test(text[from - 1]!)) from--;
     while (to < text.length && NAME_CHARACTER.test(text[to]!)) to++;
-    // A sentence may end behind a name.
+    // A full stop may follow the name.
     return this.#names.has(text.slice(from, to)) || this.#names.has(text.slice(from, to).replace(/[.-]+$/, ""));
   }
 
@@ -125,12 +125,12 @@ export class SecretMask {
     try {
       return this.#value(fields, new Map()) as LogFields;
     } catch (error) {
-      // A getter that throws, or what is nested too deep.
+      // A getter threw, or the value is nested too deeply.
       return { unreadable: Object.keys(fields), error: this.error(error) };
     }
   }
 
-  /** `seen`: what each object that was met became, so that rings end. */
+  /** `seen` maps each visited object to its copy, so that circular references end. */
   #value(value: unknown, seen: Map<object, unknown>): unknown {
     if (this.#values.size === 0) return value;
     if (typeof value === "string") return this.text(value);
@@ -196,7 +196,7 @@ function documentTexts(value: string): readonly (readonly [field: string, text: 
   return found;
 }
 
-/** A field of that name whatever it is called: `__proto__` too. */
+/** Sets a field of any name, even `__proto__`. */
 function define(target: object, field: string, value: unknown, enumerable: boolean): void {
   Object.defineProperty(target, field, { value, enumerable, configurable: true, writable: true });
 }
@@ -206,7 +206,7 @@ function isChangeable(error: Error): boolean {
   return SHOWN_FIELDS.every((field) => Object.getOwnPropertyDescriptor(error, field)?.configurable ?? true);
 }
 
-/** An error like it, of its class, that can be changed. */
+/** A changeable error of the same class. */
 function copyOf(error: Error): Error {
   const copy = Object.create(Object.getPrototypeOf(error)) as Error;
   for (const [field, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(error))) {

@@ -1,8 +1,8 @@
 import { ownField } from "../../kinds/own-field.js";
 
-/** Which values of Secrets are masked, where the runtime's own judgement is not what is wanted. */
+/** Overrides the runtime's decision which values of Secrets to mask. */
 export interface SecretOptions {
-  /** Keys whose values are masked whatever they look like. `*` stands for any characters: `"licence*"`. Wins over `show`. */
+  /** Keys whose values are always masked. `*` matches any characters: `"licence*"`. Wins over `show`. */
   readonly mask?: readonly string[];
   /** Keys whose values are shown: `["database", "*-user"]`. */
   readonly show?: readonly string[];
@@ -24,7 +24,7 @@ const PUBLIC_WORDS = new Set(
     "zone bucket account email domain cluster role type engine sslmode mode protocol version crt cert certificate"
   ).split(" "),
 );
-/** Values of settings: too common to be a secret, and to be missed in a text. */
+/** Common settings: not secret, and useful in texts. */
 const COMMON_VALUES = new Set(
   (
     "default enabled disabled require required prefer preferred verify-ca verify-full optional production staging " +
@@ -42,10 +42,7 @@ export class SecretPolicy {
     this.#show = show.map(patternOf);
   }
 
-  /**
-   * In this order: what the options say, what the Secret's annotation says, what the key says, what the value is. In
-   * doubt a value is secret.
-   */
+  /** Checks in this order: the options, the Secret's annotation, the key, the value. If in doubt, a value is secret. */
   isSecret(key: string, value: string, annotations: Readonly<Record<string, string>> | undefined): boolean {
     if (this.#mask.some((pattern) => pattern.test(key))) return true;
     if (this.#show.some((pattern) => pattern.test(key))) return false;

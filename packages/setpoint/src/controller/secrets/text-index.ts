@@ -1,18 +1,18 @@
 const BASE = 31;
 
 /**
- * Finds many texts within another one in a single pass over it, by a rolling hash of how each begins: what it costs does
- * not grow with how many there are.
+ * Finds many strings in a text in a single pass, by a rolling hash of their prefixes: the cost does not depend on their
+ * number.
  */
 export class TextIndex {
   readonly #prefixLength: number;
-  /** What the character that leaves the window counts for. */
+  /** The factor of the character that leaves the window. */
   readonly #leaving: number;
-  /** By the hash of how they begin. */
+  /** By the hash of the prefix. */
   readonly #byPrefix = new Map<number, string[]>();
   #characters = 0;
 
-  /** No text may be shorter than `prefixLength`. */
+  /** No string may be shorter than `prefixLength`. */
   constructor(prefixLength: number) {
     this.#prefixLength = prefixLength;
     let leaving = 1;
@@ -20,12 +20,12 @@ export class TextIndex {
     this.#leaving = leaving;
   }
 
-  /** How long all texts are together. */
+  /** The total length of all strings. */
   get characters(): number {
     return this.#characters;
   }
 
-  /** One that is added twice has to be removed twice. */
+  /** A string that is added twice must be removed twice. */
   add(text: string): void {
     const hash = this.#hash(text);
     const others = this.#byPrefix.get(hash);
@@ -44,7 +44,7 @@ export class TextIndex {
     this.#characters -= text.length;
   }
 
-  /** Where the text holds any of them, as starts and ends, in order; those that overlap are one. */
+  /** The ranges of the text that contain any of the strings, in order; overlapping ranges are merged. */
   found(text: string): readonly (readonly [start: number, end: number])[] {
     const found: [number, number][] = [];
     const last = text.length - this.#prefixLength;

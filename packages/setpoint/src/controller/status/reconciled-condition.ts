@@ -14,9 +14,9 @@ type Said = Pick<Condition, "type" | "status" | "reason" | "message">;
 const MAX_OPEN = 4;
 const NONE: readonly Said[] = [];
 
-/** Which try of a key ended. */
+/** The attempt of a key that ended. */
 export interface Attempt {
-  /** 0 for a first try. */
+  /** 0 for the first attempt. */
   readonly attempt: number;
   /** Whether its failure is the last of the retry policy. */
   readonly isLastAttempt: boolean;
@@ -24,24 +24,25 @@ export interface Attempt {
 
 interface Sayings {
   readonly uid: string;
-  /** The False conditions that this controller has, or may have, written since its last write that was answered. */
+  /** The False conditions that this controller has, or may have, written since its last confirmed write. */
   open: readonly Said[];
 }
 
 /**
- * What one controller says in the condition `Reconciled`, which all controllers of a kind have in common. Each takes back
- * what it said itself and nothing else: a False stays until whoever set it says otherwise, which wakes the others, so that
- * the next one that is not done shows it. A False that was there before the first run since the start may be the own word
- * of a former life, and is taken for that: so none stays for good, and one that was of another is set again by that one.
+ * What one controller says in the condition `Reconciled`, which all controllers of a kind share. Each controller
+ * removes only what it said itself: a False stays until the controller that set it says otherwise. That write wakes the
+ * others, so that the next one that is not done shows its own False. A False from before the start of this process may
+ * be this controller's own, and is treated as such: none stays forever, and if it was another controller's, that one
+ * sets it again.
  */
 export class ReconciledCondition {
-  /** By key, of all objects that ran since the start. */
+  /** By key, for all objects that ran since the start. */
   readonly #said = new Map<string, Sayings>();
 
   /**
-   * What an outcome says of the object; undefined where it says nothing. Success, and failures before the last, are said
-   * where the kind declares conditions (`isDeclared`), or to take back what is shown: others expect no such condition, and
-   * the account may not be allowed to write their status.
+   * What an outcome says about the object; undefined for nothing. Success, and failures before the last, are shown only
+   * if the kind declares conditions (`isDeclared`), or to remove what is shown: other kinds have no such condition, and
+   * the account may not write their status.
    */
   of(outcome: Outcome, { attempt, isLastAttempt }: Attempt, object: KubeObject, isDeclared: boolean): Said | undefined {
     switch (outcome.type) {
@@ -62,7 +63,7 @@ export class ReconciledCondition {
     }
   }
 
-  /** Takes note of an object as a run got it. */
+  /** Records the object at the start of a run. */
   meet(key: string, object: KubeObject): void {
     const { uid } = object.metadata;
     if (this.#said.get(key)?.uid === uid) return;
@@ -70,20 +71,20 @@ export class ReconciledCondition {
     this.#said.set(key, { uid, open: shown?.status === "False" ? [shown] : NONE });
   }
 
-  /** Whether what is shown of an object that was met may be replaced. */
+  /** Whether the condition that a known object shows may be replaced. */
   mayReplace(key: string, shown: Condition | undefined): boolean {
     if (shown?.status !== "False") return true;
     return this.#said.get(key)?.open.some((said) => isSame(said, shown)) ?? true;
   }
 
-  /** Takes note of what is about to be written. */
+  /** Records what is about to be written. */
   writing(key: string, said: Said): void {
     const sayings = this.#said.get(key);
     if (!sayings || said.status !== "False") return;
     sayings.open = [...sayings.open.filter((other) => !isSame(other, said)), said].slice(-MAX_OPEN);
   }
 
-  /** It was written: nothing that was said before is shown any more. */
+  /** The write is confirmed: earlier conditions are no longer shown. */
   wrote(key: string, said: Said): void {
     const sayings = this.#said.get(key);
     if (sayings) sayings.open = said.status === "False" ? [said] : NONE;
@@ -104,7 +105,7 @@ function negative(reason: string, message: string): Said {
   return { type: RECONCILED, status: "False", reason, message };
 }
 
-/** Schemas may know conditions without reason or message: what they prune says nothing. */
+/** A schema may lack reason or message, so ignore fields that it prunes. */
 function isSame(said: Said, shown: Partial<Condition>): boolean {
   const { reason = said.reason, message = said.message } = shown;
   return reason === said.reason && message === said.message;

@@ -6,10 +6,10 @@ type Edit =
   | { readonly type: "merge"; readonly status: unknown }
   | { readonly type: "condition"; readonly condition: NewCondition; readonly mayReplace?: MayReplace };
 
-/** Whether a condition may take the place of what is shown. */
+/** Whether a condition may replace the shown one. */
 type MayReplace = (shown: Condition | undefined) => boolean;
 
-/** What a run says of the status, kept as edits, so that they can be made again on a newer state. */
+/** The status changes of a run, kept as edits, so that they can be repeated on a newer state. */
 export class StatusDraft {
   #edits: Edit[] = [];
   #isOptional = false;
@@ -22,16 +22,13 @@ export class StatusDraft {
     this.#edits.push({ type: "condition", condition });
   }
 
-  /**
-   * Sets a condition of the runtime, on states whose own one it may replace: of kinds that cannot show one, nothing is
-   * lost by leaving it out.
-   */
+  /** Sets a condition of the runtime if it may replace the shown one. Kinds without conditions simply do not show it. */
   report(condition: NewCondition, mayReplace: MayReplace): void {
     if (this.isEmpty) this.#isOptional = true;
     this.#edits.push({ type: "condition", condition, mayReplace });
   }
 
-  /** Takes back what {@link report} said: the schema of the kind does not allow it. */
+  /** Removes the condition of {@link report}, because the kind's schema does not allow it. */
   dropReport(): void {
     this.#edits = this.#edits.filter((edit) => edit.type === "merge" || !edit.mayReplace);
   }
@@ -45,7 +42,7 @@ export class StatusDraft {
     return this.#edits.flatMap((edit) => (edit.type === "condition" && !edit.mayReplace ? [edit.condition.type] : []));
   }
 
-  /** True where nothing but the runtime has something to say. */
+  /** True if only the runtime has something to say. */
   get isOptional(): boolean {
     return this.#isOptional;
   }

@@ -8,33 +8,33 @@ import type { JsonObject, KubeObject } from "../../kinds/object.js";
 import { changedPaths, diffToMergePatch, isEqual } from "../apply/field-paths.js";
 import type { StatusDraft } from "./status-draft.js";
 
-/** How often a status is merged anew into a newer state. */
+/** How often to merge a status again into a newer state. */
 const MAX_TRIES = 4;
-/** How often a subresource must be missing, of an object that is there, until that is believed: a proxy may err once. */
+/** How often the subresource of an existing object must be missing before the writer believes it: a proxy may be wrong once. */
 const MAX_MISSED = 2;
 
 export interface StatusWrite {
-  /** The state that the status was merged into: where others were quicker, one that is newer than what was given. */
+  /** The state that the status was merged into; newer than the given one if others wrote in between. */
   readonly base: KubeObject;
   readonly answer: KubeObject;
   readonly paths: readonly string[];
-  /** Types of conditions that the reconciler set and the server did not keep. */
+  /** Types of conditions that the reconciler set and the server dropped. */
   readonly dropped: readonly string[];
 }
 
-/** Writes the statuses of one kind: only what changed, and never over a state that was not looked at. */
+/** Writes the statuses of one kind: only changes, and never over an unknown state. */
 export class StatusWriter {
   readonly #client: Client;
   readonly #kind: Kind;
   readonly #clock: Clock;
   readonly #fieldManager: string;
   /**
-   * Kinds without a status subresource take it with the rest of the object. Found out by trying, and forgotten when a
-   * server keeps nothing of a status that comes so.
+   * Kinds without a status subresource take the status with the rest of the object. The writer finds out by trying, and
+   * forgets it when a server keeps nothing of such a status.
    */
   #subresource: "status" | undefined = "status";
   #showsConditions: boolean;
-  /** Fields of the status that the server does not keep: asking for them in every run would be a write in every run. */
+  /** Status fields that the server drops: sending them in every run would be a write in every run. */
   readonly #pruned = new Set<string>();
   readonly #areConditionsOptional: boolean;
 
@@ -47,14 +47,14 @@ export class StatusWriter {
     this.#areConditionsOptional = areConditionsOptional;
   }
 
-  /** False where the kind has no status, or one without conditions, as declared or as the server has shown. */
+  /** False if the kind has no status, or one without conditions, as declared or as seen on the server. */
   get showsConditions(): boolean {
     return this.#showsConditions;
   }
 
   /**
-   * Writes what the draft changes of `object`, each request by `send`, which is told the paths. Undefined where nothing
-   * changes, or the object is gone.
+   * Writes the draft's changes of `object`, each request by `send`, which gets the paths. Undefined if nothing changes,
+   * or the object is gone.
    */
   async write(
     object: KubeObject,
@@ -69,7 +69,7 @@ export class StatusWriter {
       const next = this.#kept(draft.applyTo(before, this.#clock.now()));
       if (isEqual(current ?? {}, next ?? {})) return undefined;
       const paths = changedPaths({ status: current ?? {} }, { status: next });
-      // What another run learns while this one waits for its answer is not what this one has asked for.
+      // Another run may change it while this one waits for its response.
       const subresource = this.#subresource;
       try {
         const patch = diffToMergePatch(current ?? {}, next) as JsonObject;
@@ -83,20 +83,21 @@ export class StatusWriter {
         before = answer;
         continue;
       } catch (error) {
-        // A status with required fields that the reconciler has not set yet cannot show a condition of the runtime.
+        // A status that lacks required fields, which the reconciler has not set yet, cannot show a condition of the
+        // runtime.
         if (isInvalid(error) && draft.isOptional) return undefined;
-        // Nor can a schema that names the conditions it allows; what the reconciler said must not be lost by that.
+        // Nor can a schema that lists the allowed conditions. Keep what the reconciler said.
         if (isInvalid(error) && draft.hasReport) {
           draft.dropReport();
           continue;
         }
         if (!subresource && isNotFound(error)) return undefined;
-        // For custom resources without the subresource, servers say that the object is not there.
+        // For custom resources without the subresource, servers answer that the object does not exist.
         const isMissed = subresource !== undefined && (isNotFound(error) || isNotServed(error));
         if ((!isMissed && !isConflict(error)) || attempt >= MAX_TRIES) throw error;
         if (isMissed) missed++;
       }
-      // Throws where the kind itself is not served: that says nothing about its subresource.
+      // Throws if the kind itself is not served, which says nothing about its subresource.
       const fresh = await this.#fresh(object, signal);
       if (!fresh) return undefined;
       before = fresh;
@@ -109,7 +110,7 @@ export class StatusWriter {
     }
   }
 
-  /** The object as the server has it; undefined where it is gone. */
+  /** The object on the server; undefined if it is gone. */
   async #fresh({ metadata }: KubeObject, signal: AbortSignal): Promise<KubeObject | undefined> {
     const { name, namespace, uid } = metadata;
     const found = await this.#client.find(this.#kind, name, { namespace, signal });
@@ -121,7 +122,7 @@ export class StatusWriter {
     for (const [field, value] of Object.entries(wanted ?? {})) {
       if (kept[field] !== undefined || isZero(value)) continue;
       if (field === "conditions") this.#showsConditions = false;
-      // Needed conditions are sent again each time, so that runs fail for as long as the server drops them.
+      // Send required conditions again each time, so that runs fail for as long as the server drops them.
       if (field !== "conditions" || this.#areConditionsOptional) this.#pruned.add(field);
     }
   }
@@ -138,7 +139,7 @@ export class StatusWriter {
     signal: AbortSignal,
   ): Promise<KubeObject> {
     const { name, namespace, uid, resourceVersion } = before.metadata;
-    // The resourceVersion makes the server refuse the patch where the status was merged into something older.
+    // The resourceVersion makes the server refuse the patch if the status was merged into an older state.
     const body = { metadata: { uid, resourceVersion }, status };
     return this.#client.patch(
       this.#kind,
@@ -158,7 +159,7 @@ function statusOf(object: KubeObject): unknown {
   return (object as { readonly status?: unknown }).status;
 }
 
-/** A server of Go leaves such values out of its answer (`omitempty`), although it keeps the field. */
+/** Go servers omit such values from responses (`omitempty`), although they store the field. */
 function isZero(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return !value;
   return Object.keys(value).length === 0;

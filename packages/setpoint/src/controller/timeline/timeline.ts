@@ -1,22 +1,22 @@
 import type { Outcome } from "../../loop/outcome.js";
 import type { Action, Cause } from "../causes/cause.js";
 
-/** One write of a run: what was written where, never the values. */
+/** One write of a run, without its values. */
 export interface WriteRecord {
   readonly verb: "apply" | "create" | "patch" | "delete" | "status" | "finalizer";
   readonly kind: string;
   readonly key: string;
-  /** What differed before, for apply and status. */
+  /** The differing fields, for apply and status. */
   readonly paths: readonly string[];
-  /** That of the answer; links this write to the run that it caused elsewhere. */
+  /** The resourceVersion of the response; links this write to the runs that it caused. */
   readonly resourceVersion?: string;
-  /** Who else writes the same fields, where that was looked for. */
+  /** Another writer of the same fields, if the controller looked for one. */
   readonly rival?: string;
 }
 
 /** One run of a reconciler, from its causes to its outcome. */
 export interface RunRecord {
-  /** Grows by one from run to run of a process. */
+  /** Increases with each run of a process. */
   readonly id: number;
   readonly controller: string;
   readonly kind: string;
@@ -27,10 +27,10 @@ export interface RunRecord {
   readonly action: Action;
   /** RFC 3339 with milliseconds. */
   readonly startedAt: string;
-  /** How long it was in line. */
+  /** How long the key was queued. */
   readonly waitedMs: number;
   readonly durationMs: number;
-  /** 0 for a first try. */
+  /** 0 for the first attempt. */
   readonly attempt: number;
   /** `object v1/ConfigMap team/settings`, `list …`, `index …`. */
   readonly reads: readonly string[];
@@ -48,7 +48,7 @@ export interface TimelineFilter {
   readonly key?: string;
 }
 
-/** How many reads of a run are kept: a list of everything is one read, a loop over gets may be thousands. */
+/** How many reads of a run to keep: a list is one read, but a loop over gets may be thousands. */
 export const MAX_READS = 100;
 
 /** The last runs of all controllers of a process: bounded, in memory, oldest first. */
@@ -56,7 +56,7 @@ export class Timeline {
   readonly #capacity: number;
   readonly #runs: RunRecord[] = [];
   readonly #listeners = new Set<(run: RunRecord) => void>();
-  /** Where the oldest record is, once the ring is full. */
+  /** The index of the oldest record, once the ring is full. */
   #start = 0;
   #nextId = 1;
 

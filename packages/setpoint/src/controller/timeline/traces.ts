@@ -34,7 +34,7 @@ export interface TextMask {
   text(text: string): string;
 }
 
-/** A state of an object that an event showed: who wrote it may be known. */
+/** A state of an object that an event showed; its writer may be known. */
 export interface SpanOrigin {
   readonly source: string;
   readonly key: string;
@@ -43,19 +43,19 @@ export interface SpanOrigin {
 
 /** OpenTelemetry's `SpanStatusCode.ERROR`. */
 const ERROR_STATUS = 2;
-/** How many writes are remembered by the resourceVersion that they made. */
+/** How many writes to remember by their resourceVersion. */
 const MAX_WRITES = 10_000;
 
 type Attributes = Record<string, string | number | boolean>;
 
 /**
- * Spans of one process: each reconcile, with its writes below it, linked to the writes that caused it. A write is known
- * again by the resourceVersion that it made, never by anything on the object.
+ * Spans of one process: each reconcile with its writes, linked to the writes that caused it. A write is recognized by
+ * its resourceVersion, never by anything on the object.
  */
 export class Traces {
   readonly #tracer: Tracer;
   readonly #mask: TextMask;
-  /** By state: the span that wrote it. The oldest is dropped first. */
+  /** The span that wrote each state. The oldest is dropped first. */
   readonly #writes = new Map<string, SpanContext>();
 
   constructor(tracer: Tracer, mask: TextMask) {
@@ -69,7 +69,7 @@ export class Traces {
       attributes: { "setpoint.controller": controller, "setpoint.object": key, ...attributes },
       links: known.map((context) => ({ context })),
     });
-    // A watch may be faster than the answer to the write: those that are not known yet are by the end of the run.
+    // A watch may be faster than the response to the write: unknown origins are known by the end of the run.
     const late = origins.filter((origin) => !this.#writerOf(origin));
     const parent = contextWith(span);
     return {
@@ -116,7 +116,7 @@ export class Traces {
   }
 }
 
-/** The span of one reconcile while it lasts. */
+/** The span of one running reconcile. */
 export interface RunSpan {
   write<Answer>(verb: string, source: string, key: string, request: () => Promise<Answer>): Promise<Answer>;
   end(outcome: string, error?: string): void;
@@ -130,10 +130,13 @@ function resourceVersionOf(answer: unknown): string | undefined {
   return (answer as { metadata?: { resourceVersion?: string } } | undefined)?.metadata?.resourceVersion;
 }
 
-/** OpenTelemetry finds a parent under this key; the symbol is registered globally, so that its copies agree on it. */
+/**
+ * OpenTelemetry finds a parent under this key. The symbol is registered globally, so that all copies of OpenTelemetry
+ * share it.
+ */
 const SPAN_KEY = Symbol.for("OpenTelemetry Context Key SPAN");
 
-/** An OpenTelemetry `Context` that holds a span, made without importing its API. */
+/** An OpenTelemetry `Context` with a span, made without importing its API. */
 function contextWith(span: Span): unknown {
   return contextOf(new Map([[SPAN_KEY, span]]));
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../../clock/clock.js";
 import { type Duration, parseDuration } from "../../clock/duration.js";
 import { SetpointError } from "../../errors/error.js";
 
-/** Reads one reply from the start of `bytes`; undefined where it is not complete. */
+/** Reads one reply from the start of `bytes`; undefined if it is incomplete. */
 export type ParseReply<Reply> = (bytes: Buffer) => { readonly reply: Reply; readonly length: number } | undefined;
 
 interface Waiting<Reply> {
@@ -15,8 +15,8 @@ interface Waiting<Reply> {
 const DEFAULT_TIMEOUT_MS = 5000;
 
 /**
- * A connection on which commands are answered in their order, made anew when one is needed and there is none. A command
- * whose connection breaks, or that is not answered in time, rejects with `BODY_STORE_FAILED`; it may have taken effect.
+ * A connection that answers commands in order; it reconnects on demand. A command whose connection breaks, or that is
+ * not answered in time, rejects with `BODY_STORE_FAILED`; it may have taken effect.
  */
 export class CommandSocket<Reply> implements AsyncDisposable {
   readonly #address: { readonly host: string; readonly port: number };

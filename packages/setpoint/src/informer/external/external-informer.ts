@@ -32,35 +32,35 @@ import { StoreIndex } from "../store/store-index.js";
 export interface ExternalInformerOptions<T extends KubeObject> extends ReflectorOptions {
   readonly bodies: BodyStore;
   readonly scope?: InformerScope;
-  /** By name; evaluated as objects come. */
+  /** By name; evaluated when objects arrive. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Told of every failure, of the server's and of the body store's. */
+  /** Called for every failure of the server and of the body store. */
   readonly onError?: (error: unknown) => void;
 }
 
 const FETCH_SILENCE_MS = 30_000;
 
-/** What is known of an object without its body. */
+/** What is known about an object without its body. */
 interface Known {
   readonly resourceVersion: string;
   readonly uid: string;
 }
 
-/** An object as it came, with bytes of its own. */
+/** An object as it arrived, with its own copy of the bytes. */
 interface Arrival extends Known {
   readonly key: string;
   readonly body: Buffer;
 }
 
 /**
- * An informer whose bodies live in a {@link BodyStore}. Keys, resourceVersions, uids and indexes are in memory, so every
- * delete is noticed, whatever became of the body; a body that was lost is read from the server again. Reading is
- * asynchronous for that reason.
+ * An informer whose bodies are in a {@link BodyStore}. Keys, resourceVersions, uids and indexes are in memory, so it
+ * notices every delete, even if the body is lost. It reads a lost body from the server again, so reads are
+ * asynchronous.
  *
- * Steps are taken one after another: the body is stored, then the key shows it, then handlers are told. While the body
- * store fails, it is tried again and nothing is passed over. Where an old body was lost, `old` is the bare identity.
+ * Steps run one after another: it stores the body, then shows the key, then calls handlers. While the body store fails,
+ * it retries and skips nothing. If an old body is lost, `old` has only the identity.
  */
 export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
   readonly kind: Kind<T>;
@@ -133,7 +133,7 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
     for (const key of this.#known.keys()) if (namespace === undefined || namespaceOf(key) === namespace) yield key;
   }
 
-  /** The object, from the body store or, where that has lost it, from the server. Rejects where neither can be asked. */
+  /** The object from the body store, or, if lost there, from the server. Rejects if neither answers. */
   async get(key: string): Promise<T | undefined> {
     const known = this.#known.get(key);
     if (!known) return undefined;
@@ -176,12 +176,12 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
     return listener;
   }
 
-  /** Steps that wait for the body store, the one in hand included. */
+  /** Steps that wait for the body store, including the current one. */
   get backlog(): number {
     return this.#waitingJobs;
   }
 
-  /** Stops; the bodies stay, and the body store is the caller's. */
+  /** Stops. The bodies stay, and the caller owns the body store. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped.abort();
     for (const listener of [...this.#listeners]) listener[Symbol.dispose]();
@@ -281,7 +281,7 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
       .finally(() => this.#waitingJobs--);
   }
 
-  /** Tries until it succeeds, with growing pauses; rejects only when stopped. */
+  /** Retries until it succeeds, with growing pauses; rejects only when stopped. */
   async #insist<R>(attempt: () => Promise<R>): Promise<R> {
     const backoff = new WatchBackoff(this.#random);
     for (;;) {
@@ -294,7 +294,7 @@ export class ExternalInformer<T extends KubeObject> implements AsyncDisposable {
     }
   }
 
-  /** The body of the version that is known, or a newer one; undefined where it is lost. */
+  /** The body of the known version or a newer one; undefined if it is lost. */
   async #stored(key: string, known: Known): Promise<T | undefined> {
     const stored = await this.#options.bodies.get(key);
     if (!stored || isOlder(stored.resourceVersion, known.resourceVersion)) return undefined;

@@ -8,7 +8,7 @@ import { type BodyStore, type BodyStoreOptions, DEFAULT_CLAIM_MS, type StoredBod
 import { CommandSocket } from "./command-socket.js";
 
 interface Reply {
-  /** `HD`, `VA`, `EN`, `NS`, `EX`, `NF`, or the words of an error. */
+  /** `HD`, `VA`, `EN`, `NS`, `EX`, `NF`, or an error message. */
   readonly status: string;
   readonly flags: readonly string[];
   readonly value?: Buffer;
@@ -16,10 +16,10 @@ interface Reply {
 
 const CRLF = "\r\n";
 const LONGEST_KEY = 250;
-/** A put that meets another change of its key this often has a rival that the claim did not keep away. */
+/** After this many concurrent changes of its key, a put assumes a rival that ignores the claim. */
 const PUT_TRIES = 5;
 
-/** Bodies in Memcached, by its meta commands: compare-and-set keeps an older version from replacing a newer one. */
+/** Bodies in Memcached, by its meta commands: compare-and-set prevents an older version from replacing a newer one. */
 export class MemcachedBodies implements BodyStore {
   readonly #socket: CommandSocket<Reply>;
   readonly #options: BodyStoreOptions;
@@ -32,7 +32,7 @@ export class MemcachedBodies implements BodyStore {
     this.#socket = new CommandSocket({ host, port, timeout }, clock, parseReply);
   }
 
-  /** Claims the prefix or renews the claim; rejects with `BODY_STORE_TAKEN` where another has it. */
+  /** Takes or renews the claim on the prefix; rejects with `BODY_STORE_TAKEN` if another writer has it. */
   async claim(): Promise<void> {
     const { prefix, writer } = this.#options;
     const key = this.#key("writer", "");
@@ -59,7 +59,7 @@ export class MemcachedBodies implements BodyStore {
       const { status } = await this.#set(name, value, condition);
       if (status === "HD") return true;
       if (status.startsWith("SERVER_ERROR object too large")) {
-        // What cannot be kept must not stay there in an older version either.
+        // A body that does not fit must not leave an older version behind.
         await this.#send(`md ${name}`);
         return true;
       }
@@ -83,11 +83,11 @@ export class MemcachedBodies implements BodyStore {
     await this.#socket[Symbol.asyncDispose]();
   }
 
-  /** Keys are short and without spaces there; a long one is replaced by its hash. */
+  /** Memcached keys are short and without spaces; a long one is replaced by its hash. */
   #key(role: string, key: string): string {
     const full = `${this.#options.prefix}:${role}:${key}`;
     if (full.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(full)) return full;
-    // Loaded when first needed: see the budget of `import "setpoint"`.
+    // Loaded on first use: see the budget of `import "setpoint"`.
     const { createHash } = process.getBuiltinModule("node:crypto");
     return `setpoint:${createHash("sha256").update(full).digest("hex")}`;
   }

@@ -10,13 +10,13 @@ type Reply = Buffer | number | null | readonly Reply[] | { readonly error: strin
 
 const CRLF = "\r\n";
 
-/** Takes or renews the claim; 0 where another has it. */
+/** Takes or renews the claim; 0 if another writer has it. */
 const CLAIM = `local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`;
 
-/** Decimal numbers of any length: the longer is the larger. */
+/** Decimal numbers of any length: the longer one is larger. */
 const PUT = `local holder = redis.call('GET', KEYS[2])
 if holder and holder ~= ARGV[1] then return -1 end
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
@@ -31,11 +31,11 @@ redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
 redis.call('DEL', KEYS[1])
 return 1`;
 
-/** Gives the claim up if it is ours. */
+/** Releases the claim if it is ours. */
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1`;
 
-/** Bodies in Redis: a hash for each object, written by scripts, so that claim, version and body change together. */
+/** Bodies in Redis: one hash per object, written by scripts, so that claim, version and body change together. */
 export class RedisBodies implements BodyStore {
   readonly #socket: CommandSocket<Reply>;
   readonly #options: BodyStoreOptions;
@@ -48,7 +48,7 @@ export class RedisBodies implements BodyStore {
     this.#socket = new CommandSocket({ host, port, timeout }, clock, parseReply);
   }
 
-  /** Claims the prefix; rejects with `BODY_STORE_TAKEN` where another has it. */
+  /** Claims the prefix; rejects with `BODY_STORE_TAKEN` if another writer has it. */
   async claim(): Promise<void> {
     const { writer } = this.#options;
     this.#check(await this.#command("EVAL", CLAIM, "1", this.#claimKey, writer, this.#claimMs), 0);

@@ -5,7 +5,7 @@ const JITTER = 1;
 /** After this long without a failure the next one counts as the first. */
 const RESET_AFTER_MS = 120_000;
 
-/** The waits between a reflector's failures: from 0.8 s doubling to 30 s, each made up to twice as long at random. */
+/** The waits between a reflector's failures: from 0.8 s, doubling to 30 s, each with random jitter up to twice as long. */
 export class WatchBackoff {
   readonly #random: Random;
   readonly #growth: Backoff;

@@ -5,18 +5,18 @@ import type { WatchEventType } from "../deltas.js";
 import { startsWith } from "../store/scan.js";
 import { type Incoming, isUnreadable, type ObjectDecoder, type Unreadable } from "./incoming.js";
 
-/** One line of a watch, understood; valid until the next one is read. */
+/** One parsed line of a watch; valid until the next one is read. */
 export type WatchLine =
   | { readonly type: WatchEventType; readonly incoming: Incoming }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
-  /** Not an object of the kind asked for: to be reported and passed over. */
+  /** Not an object of the requested kind: report and skip it. */
   | { readonly type: "REFUSED"; readonly reason: string };
 
 const TYPES = ["ADDED", "MODIFIED", "DELETED"] as const;
 const PREFIXES = TYPES.map((type) => Uint8Array.from(`{"type":"${type}","object":`, (text) => text.charCodeAt(0)));
 const CLOSE_BRACE = 0x7d;
 
-/** Reads the lines of one watch. An event costs no object of its own: the answers are used again. */
+/** Reads the lines of one watch. Results are reused, so that an event needs no new object. */
 export class EventReader {
   readonly #request: RequestSummary;
   readonly #objects: ObjectDecoder;
@@ -29,8 +29,8 @@ export class EventReader {
   }
 
   /**
-   * Reads `bytes[start, end)` as a line. Throws an `ApiError` for an ERROR event, and `RESPONSE_INVALID` for what is no
-   * event.
+   * Reads `bytes[start, end)` as a line. Throws an `ApiError` for an ERROR event, and `RESPONSE_INVALID` for a line
+   * that is not an event.
    */
   read(bytes: Buffer, start: number, end: number): WatchLine {
     for (let type = 0; type < PREFIXES.length; type++) {
@@ -39,7 +39,7 @@ export class EventReader {
       try {
         return this.#answer(type, this.#objects.read(bytes, start + prefix.length, end - 1));
       } catch {
-        break; // parsed as a whole below, which says what is wrong with it
+        break; // parsed as a whole below, which reports the error
       }
     }
     const event = parseWatchEvent(this.#request, bytes.subarray(start, end));

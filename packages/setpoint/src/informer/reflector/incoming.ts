@@ -6,22 +6,22 @@ import type { Retention } from "../retention.js";
 import { ObjectScanner, startsWith } from "../store/scan.js";
 import { KeyBytes } from "../store/slot-table.js";
 
-/** Digits that a number always holds exactly. */
+/** A JavaScript number represents this many digits exactly. */
 const EXACT_DIGITS = 15;
 const ZERO = 0x30;
 const OPEN_BRACE = 0x7b;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * An object on its way into the store: its identity, and where the bytes to be kept are. The bytes belong to the chunk
- * that they came in, and the instance to its reader, which uses it again: whoever keeps the object copies what it needs.
+ * An object on its way into the store: its identity, and the position of its bytes. The bytes belong to the received
+ * chunk, and the reader reuses the instance: copy what you keep.
  */
 export class Incoming {
   readonly keyBytes = new KeyBytes();
   #key: string | undefined;
   /**
-   * The body is `bytes[start, cutStart)` followed by `bytes[cutEnd, end)`. Where `isHeadless`, its kind and apiVersion are
-   * those of the reader and left out: `start` is at the comma behind them, where the body has its opening brace.
+   * The body is `bytes[start, cutStart)` followed by `bytes[cutEnd, end)`. If `isHeadless`, kind and apiVersion are
+   * those of the reader and omitted: `start` is at the comma after them, where the body has its opening brace.
    */
   bytes: Buffer = NO_BYTES;
   start = 0;
@@ -33,10 +33,10 @@ export class Incoming {
   uidEnd = 0;
   resourceVersionStart = 0;
   resourceVersionEnd = 0;
-  /** Identity of an object whose bytes were not understood by the scanner; empty otherwise. */
+  /** The identity of an object that the scanner did not understand; empty otherwise. */
   parsedUid = "";
   parsedResourceVersion = "";
-  /** The object as it is to be read from the store, where it is parsed already. */
+  /** The object as read from the store, if it is parsed already. */
   parsed: KubeObject | undefined;
   readonly #retention: Retention;
   #managedFields: string | undefined;
@@ -47,7 +47,7 @@ export class Incoming {
     this.#retention = retention;
   }
 
-  /** The `managedFields` to be kept beside the body, as JSON; empty where none are. Worked out when first asked for. */
+  /** The `managedFields` to keep with the body, as JSON; empty for none. Computed on first use. */
   get managedFields(): string {
     this.#managedFields ??= this.#retention.keepManagedFields(
       this.bytes.subarray(this.#managedFieldsStart, this.#managedFieldsEnd),
@@ -55,7 +55,7 @@ export class Incoming {
     return this.#managedFields;
   }
 
-  /** Sets them as text, or where in `bytes` all of them stand. */
+  /** Sets them as text, or their position in `bytes`. */
   setManagedFields(kept: string | undefined, start = 0, end = 0): void {
     this.#managedFields = kept;
     this.#managedFieldsStart = start;
@@ -66,7 +66,7 @@ export class Incoming {
     return (this.#key ??= this.keyBytes.toString());
   }
 
-  /** Says that `keyBytes` is another key now. */
+  /** `keyBytes` has changed. */
   renamed(): void {
     this.#key = undefined;
   }
@@ -80,7 +80,7 @@ export class Incoming {
     return this.bytes.toString("latin1", this.resourceVersionStart, this.resourceVersionEnd);
   }
 
-  /** The resourceVersion where it is a number that a number holds exactly, else -1. */
+  /** The resourceVersion if a number represents it exactly, otherwise -1. */
   get revision(): number {
     const start = this.resourceVersionStart;
     const length = this.resourceVersionEnd - start;
@@ -94,7 +94,7 @@ export class Incoming {
     return revision;
   }
 
-  /** Where the uid stands in the body; -1 where that is not known. */
+  /** The position of the uid in the body; -1 if unknown. */
   get uidAt(): number {
     if (this.uidEnd === 0) return -1;
     const isBehindCut = this.uidStart >= this.cutEnd;
@@ -121,7 +121,7 @@ export function isUnreadable(read: Incoming | Unreadable): read is Unreadable {
   return !(read instanceof Incoming);
 }
 
-/** `{"apiVersion":"…","kind":"…",`: the beginning of an object, up to the members that differ. */
+/** `{"apiVersion":"…","kind":"…",`: the common start of all objects of a kind. */
 export function headOf(members: Pick<Kind, "kind" | "apiVersion">): string {
   return `${JSON.stringify(members).slice(0, -1)},`;
 }
@@ -131,14 +131,17 @@ function withoutManagedFields(object: KubeObject): KubeObject {
   return { ...object, metadata };
 }
 
-/** Turns the bytes of one object into an {@link Incoming}: by scanning where that is enough, else by parsing. */
+/** Turns the bytes of one object into an {@link Incoming}: by scanning if possible, otherwise by parsing. */
 export class ObjectDecoder {
   readonly #retention: Retention;
   readonly #expectedKind: string;
   readonly #scanner = new ObjectScanner();
-  /** What every read gives, filled anew. */
+  /** The result of every read, reused. */
   readonly incoming: Incoming;
-  /** How compact JSON of the kind begins, in either order: the same for all objects, and not kept. Of one length. */
+  /**
+   * The start of compact JSON of the kind, in either order: the same for all objects, so it is not stored. Both have
+   * the same length.
+   */
   readonly #heads: readonly [Buffer, Buffer];
 
   constructor(kind: Pick<Kind, "kind" | "apiVersion">, retention: Retention) {
@@ -166,7 +169,7 @@ export class ObjectDecoder {
     return incoming;
   }
 
-  /** Lets go of the bytes that were read last. */
+  /** Releases the bytes of the last read. */
   release(): void {
     this.incoming.bytes = NO_BYTES;
     this.incoming.parsed = undefined;
@@ -186,7 +189,7 @@ export class ObjectDecoder {
     if (!isOfKind && !this.#retention.isMetadataOnly) return this.#refuse(String(object.kind));
     const { metadata } = object;
     const { reshape } = this.#retention;
-    // To leave a field out of a copy costs many times as much as to set it.
+    // Omitting a field from a copy costs many times as much as setting it.
     const shown = reshape?.(withoutManagedFields(object)) ?? {
       ...object,
       metadata: { ...metadata, managedFields: undefined },

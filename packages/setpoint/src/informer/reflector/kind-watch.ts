@@ -24,8 +24,8 @@ interface ResourceList {
 }
 
 /**
- * Asks discovery whether a kind is served. A 404 is not believed alone: what stands before a server sends them too, and
- * to take one for the end of a kind would be to delete all of its objects.
+ * Asks discovery whether a kind is served. A 404 alone proves nothing: proxies send them too, and believing one would
+ * delete all objects of the kind.
  */
 export class KindWatch {
   readonly #context: KindWatchContext;
@@ -34,7 +34,7 @@ export class KindWatch {
     this.#context = context;
   }
 
-  /** Undefined where the server does not say. */
+  /** Undefined if the server does not say. */
   async isServed(signal: AbortSignal): Promise<boolean | undefined> {
     const { group, version, plural } = this.#context.kind;
     if (group !== "") {
@@ -56,7 +56,7 @@ export class KindWatch {
     while (!(await this.isServed(signal)));
   }
 
-  /** What stands at the path; undefined where that cannot be read. */
+  /** The document at the path; undefined if it is unreadable. */
   async #read(path: string, signal: AbortSignal): Promise<unknown> {
     const request = { method: "GET" as const, path };
     try {

@@ -19,7 +19,7 @@ interface ListEnvelope {
   readonly items?: readonly unknown[];
 }
 
-/** Reads one answer to a list request. Throws `RESPONSE_INVALID` where it is none. */
+/** Reads one response to a list request. Throws `RESPONSE_INVALID` if it is not a list. */
 export function readListPage(request: RequestSummary, body: Buffer): ListPage {
   const ranges = scanList(body);
   const envelope = parse(request, ranges?.envelope ?? body.toString("utf8"), body);

@@ -22,7 +22,7 @@ export interface ListWatchContext {
 
 export type Query = Readonly<Record<string, QueryValue>>;
 
-/** How long a server may take to begin its answer; its own limit for a list is a minute. */
+/** How long the response headers may take; the server's own limit for a list is a minute. */
 const HEAD_MS = 75_000;
 
 /** The requests of one reflector. */
@@ -33,7 +33,7 @@ export class ListWatch {
     this.#context = context;
   }
 
-  /** What errors call this request. */
+  /** The request in error messages. */
   summary(query: Query): RequestSummary {
     const { kind, scope, partition } = this.#context;
     const { labelSelector, fieldSelector } = scope;
@@ -42,9 +42,9 @@ export class ListWatch {
   }
 
   /**
-   * Sends the request and reads the answer to its end; chunks are valid during the call of `onChunk` only. Rejects with
-   * an `ApiError` for an error answer, and with `TRANSPORT_TIMEOUT` where the server is silent for too long: then
-   * `attempt` has been aborted.
+   * Sends the request and reads the whole response; chunks are valid only during the call of `onChunk`. Rejects with an
+   * `ApiError` for an error response, and with `TRANSPORT_TIMEOUT` if the server is silent for too long: then it has
+   * aborted `attempt`.
    */
   async read(
     verb: "list" | "watch",

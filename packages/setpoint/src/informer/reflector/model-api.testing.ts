@@ -5,7 +5,7 @@ import type { Clock } from "../../clock/clock.js";
 import type { Random } from "../../clock/random.js";
 import { statusBody, type Widget, widget } from "./scripted-api.testing.js";
 
-/** One change, as the model remembers it. */
+/** One change in the history of the model. */
 export interface Change {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly revision: number;
@@ -13,7 +13,7 @@ export interface Change {
   readonly line: Buffer;
 }
 
-/** A request that was answered with a list, or with a watch from some revision. */
+/** A response with a list, or with a watch from some revision. */
 export type Answer = { readonly type: "list" | "watch"; readonly revision: number };
 
 interface Snapshot {
@@ -24,8 +24,8 @@ interface Snapshot {
 const BOOKMARK_MS = 60_000;
 
 /**
- * The list and watch of one kind, as an API server with a watch cache answers them: pages of one snapshot that expire,
- * streamed lists, bookmarks, and a history of limited length. For tests that need a million changes in a minute.
+ * The list and watch of one kind, as an API server with a watch cache answers them: pages of snapshots that expire,
+ * streamed lists, bookmarks, and a limited history. For tests that need a million changes in a minute.
  */
 export class ModelApi implements Transport {
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class ModelApi implements Transport {
   /** Every change since the beginning; watches are served from the newest `historyLength` of them. */
   readonly changes: Change[] = [];
   readonly answers: Answer[] = [];
-  /** Pages after the first of a list: of a snapshot that things had changed since, and such that had expired. */
+  /** Later pages of lists: whose snapshot was outdated, and whose snapshot had expired. */
   readonly laterPages = { outdated: 0, expired: 0 };
   #revision = 100;
   #snapshots = new Map<string, Snapshot>();
@@ -169,7 +169,7 @@ export class ModelApi implements Transport {
     }
   }
 
-  /** Resolves at the next change, or after the time; rejects when the request was given up. */
+  /** Resolves at the next change, or after the time; rejects when the request is aborted. */
   #change(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const finish = (settle: () => void) => (): void => {

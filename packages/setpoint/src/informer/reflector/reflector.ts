@@ -34,26 +34,26 @@ import { StallWatch } from "./stall-watch.js";
 import type { WatchTally } from "./watch-tally.js";
 
 export interface ReflectorOptions {
-  /** Asks for lists as streams where the server can. Defaults to true. */
+  /** Requests lists as streams if the server supports it. Defaults to true. */
   readonly streamsLists?: boolean;
-  /** Objects in a page of a list. By default 500 where pages help. */
+  /** Objects per page of a list. Defaults to 500 where pages help. */
   readonly pageSize?: number;
   readonly internalErrorRetry?: Duration;
-  /** A stream without a byte for so long is taken for dead; bookmarks come about each minute. Defaults to 100 s. */
+  /** How long a stream may be silent before it counts as dead; bookmarks come about each minute. Defaults to 100 s. */
   readonly silence?: Duration;
-  /** A streamed list without a new object for so long, and without its end, is given up. Defaults to 30 s. */
+  /** How long a streamed list may make no progress before it is given up. Defaults to 30 s. */
   readonly streamListStall?: Duration;
   /** The server closes a watch after this long, or up to twice that. Defaults to 5 minutes. */
   readonly watchTimeout?: Duration;
 }
 
-/** What is remembered of a server by all the informers that use it. */
+/** What all informers of a server remember about it. */
 export interface ServerMemory {
-  /** False once a streamed list was refused or did not end: lists are then asked for in pages. */
+  /** False once a streamed list was refused or did not end: later lists use pages. */
   streamsLists: boolean;
 }
 
-/** Where a reflector puts what it hears. `Stage` is a list while it is being collected. */
+/** Receives what a reflector gets. `Stage` is a list that is being collected. */
 export interface ReflectorTarget<Stage> {
   apply(type: WatchEventType, incoming: Incoming, partition: Partition): void;
   advance(partition: Partition, resourceVersion: string): void;
@@ -81,17 +81,17 @@ export interface ReflectorContext<Stage> {
   readonly onPhase: (phase: InformerPhase) => void;
   readonly onSynced: () => void;
   readonly onError: (error: unknown) => void;
-  /** A list is in place, or a watch is open. */
+  /** A list is complete, or a watch is open. */
   readonly onWorking: () => void;
 }
 
 const DEFAULT_SILENCE_MS = 100_000;
 const DEFAULT_STREAM_LIST_STALL_MS = 30_000;
 const DEFAULT_WATCH_TIMEOUT_MS = 300_000;
-/** However it goes on, a streamed list that takes longer than so many times its stall limit is given up. */
+/** The largest total duration of a streamed list, as a multiple of its stall limit. */
 const LONGEST_STALLS = 20;
 
-/** Lists and watches one kind in one namespace or all, for as long as its signal lasts, and tells {@link Deltas}. */
+/** Lists and watches one kind in one namespace or all, until its signal is aborted, and updates {@link Deltas}. */
 export class Reflector<Stage> {
   readonly #context: ReflectorContext<Stage>;
   readonly #plan: () => ListPlanOptions;
@@ -118,7 +118,7 @@ export class Reflector<Stage> {
     });
   }
 
-  /** Lists anew from the newest state; what is there meanwhile stays. */
+  /** Lists again from the newest state; the current objects stay meanwhile. */
   refresh(): void {
     this.#isRefreshWanted = true;
     this.#attempt?.abort();
@@ -136,7 +136,7 @@ export class Reflector<Stage> {
         action = await this.#perform(action, attempt);
       } catch (error) {
         if (!attempt.signal.aborted) {
-          // Every failure that is foreseen is an action's outcome; the others must not turn into a busy loop.
+          // Expected failures are results of actions; any other must not become a busy loop.
           this.#context.onError(error);
           action = start(this.#state, this.#plan(), true);
         }
@@ -212,7 +212,7 @@ export class Reflector<Stage> {
           page = await this.#page(query, attempt);
         } catch (error) {
           if (!isExpired(error) || pages.continueToken === "") throw error;
-          // The snapshot expired between two pages: all of it in one answer then.
+          // The snapshot expired between two pages: get everything in one response.
           deltas.abandon(stage);
           stage = deltas.beginList();
           pages.continueToken = "";
@@ -220,7 +220,7 @@ export class Reflector<Stage> {
         }
         this.#stageAll(stage, page);
         pages.count++;
-        // Later pages are of the first one's snapshot.
+        // Later pages belong to the snapshot of the first.
         if (pages.continueToken === "") pages.resourceVersion = page.resourceVersion;
         pages.continueToken = page.continueToken;
         query = { limit: action.limit || undefined, continue: page.continueToken };
@@ -288,7 +288,7 @@ export class Reflector<Stage> {
           if (!list) this.#context.onWorking();
         });
       } finally {
-        // Not with each event: it is read only after the stream has ended.
+        // Not with each event, because it is read only after the stream has ended.
         if (!list?.stage) this.#state = seen(this.#state, partition.resourceVersion);
       }
       decoder.end();
@@ -366,7 +366,7 @@ export class Reflector<Stage> {
   }
 }
 
-/** A streamed list while it comes. */
+/** A streamed list in progress. */
 interface StreamedList<Stage> {
   readonly requested: string;
   readonly stall: StallWatch;

@@ -17,7 +17,7 @@ export interface Call {
 
 export type Script = (call: Call, count: number) => TransportResponse | Promise<TransportResponse>;
 
-/** An API server that answers as a test's script says, and remembers what it was asked. */
+/** An API server that answers by a test's script, and records its requests. */
 export class ScriptedApi {
   readonly calls: Call[] = [];
   script: Script;

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../clock/clock.js";
 
-/** Calls `onStall`, once, when nothing has gone on for `limitMs`, or when it takes longer than `longestMs` in all. */
+/** Calls `onStall` once: after `limitMs` without progress, or after `longestMs` in total. */
 export class StallWatch implements Disposable {
   readonly #clock: Clock;
   readonly #longestMs: number;
@@ -24,7 +24,7 @@ export class StallWatch implements Disposable {
     return this.#isStalled;
   }
 
-  /** It goes on; from now with this limit, where one is given. */
+  /** Reports progress; optionally changes the limit. */
   progress(limitMs: number = this.#limitMs): void {
     this.#progressMs = this.#clock.monotonic();
     this.#limitMs = limitMs;

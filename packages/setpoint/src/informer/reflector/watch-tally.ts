@@ -1,6 +1,6 @@
 import type { WatchEventType } from "../deltas.js";
 
-/** Why a watch brought something that is not used. */
+/** Why an event of a watch was not used. */
 export type WatchErrorType =
   /** The server ended the stream with an error. */
   | "error_event"
@@ -9,7 +9,7 @@ export type WatchErrorType =
   /** A line that is not an event. */
   | "unparseable_object";
 
-/** How much the watches of a kind have brought so far: plain numbers, since every event counts. For metrics. */
+/** What the watches of a kind have delivered so far: plain numbers, because every event counts. For metrics. */
 export interface WatchTally {
   readonly events: Record<WatchEventType | "BOOKMARK", number>;
   readonly errors: Record<WatchErrorType, number>;

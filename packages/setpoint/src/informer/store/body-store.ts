@@ -7,14 +7,15 @@ export interface StoredBody {
 }
 
 /**
- * Where the bodies of an {@link ExternalInformer} are kept: outside of the process, and allowed to forget. What is there
- * (keys, resourceVersions, uids, indexes) the informer knows itself, so a body that is lost loses no delete and no object.
+ * Stores the bodies of an {@link ExternalInformer} outside the process; it may lose them. The informer itself has keys,
+ * resourceVersions, uids and indexes, so a lost body loses no delete and no object.
  *
- * A prefix has one writer at a time: `put` and `delete` reject with `BODY_STORE_TAKEN` where another has claimed it.
+ * A prefix has one writer at a time: `put` and `delete` reject with `BODY_STORE_TAKEN` if another writer has claimed
+ * it.
  */
 export interface BodyStore extends AsyncDisposable {
   get(key: string): Promise<StoredBody | undefined>;
-  /** Returns false, changing nothing, where a newer resourceVersion is there. */
+  /** Returns false and changes nothing if the store has a newer resourceVersion. */
   put(key: string, stored: StoredBody): Promise<boolean>;
   delete(key: string): Promise<void>;
 }
@@ -22,11 +23,11 @@ export interface BodyStore extends AsyncDisposable {
 export interface BodyStoreOptions {
   readonly host?: string;
   readonly port?: number;
-  /** Begins every key, so that several may share a server. */
+  /** The prefix of every key, so that several informers may share a server. */
   readonly prefix: string;
-  /** Tells this process from others that may want the same prefix. */
+  /** Identifies this process among writers of the same prefix. */
   readonly writer: string;
-  /** After so long without a write another writer may take the prefix. Defaults to 30 s. */
+  /** After this long without a write, another writer may take the prefix. Defaults to 30 s. */
   readonly claim?: Duration;
   /** How long one command may take. Defaults to 5 s. */
   readonly timeout?: Duration;

@@ -3,7 +3,7 @@ type Numbers = Uint32Array | Int32Array | Float64Array;
 const PAGE_BITS = 8;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
-/** Numbers by slot, in pages that are never moved: growing leaves no smaller copy behind for the collector. */
+/** Numbers by slot, in pages that never move: growth leaves no smaller copy behind for the garbage collector. */
 export class Column {
   readonly #newPage: (length: number) => Numbers;
   readonly #pages: Numbers[] = [];
@@ -16,7 +16,7 @@ export class Column {
     return this.#pages.reduce((sum, page) => sum + page.byteLength, 0);
   }
 
-  /** Of a slot that was set before. */
+  /** The slot must have been set before. */
   get(slot: number): number {
     return this.#pages[slot >>> PAGE_BITS]![slot & (PAGE_SIZE - 1)]!;
   }

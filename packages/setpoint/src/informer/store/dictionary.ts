@@ -2,46 +2,45 @@ import { Buffer } from "node:buffer";
 import { copyBytes } from "../../client/transport/copy-bytes.js";
 import type { Incoming } from "../reflector/incoming.js";
 
-/** Of a shorter run nothing would be saved. */
+/** A shorter run would save nothing. */
 const SHORTEST_RUN = 5;
-/** Four bytes are looked at and copied in one, which takes half the time; and runs are found by their first four. */
+/** Four bytes are compared and copied at once, which takes half the time; runs are found by their first four. */
 const WORD_BYTES = 4;
-/** Places are numbers of 16 bits. */
+/** Positions are 16-bit numbers. */
 const MAX_BYTES = 64 * 1024 - 1;
-/** Of one body no more is learnt. */
+/** At most this much is learnt from one body. */
 const MAX_LEARNT_BYTES = 8 * 1024;
 const HASH_BITS = 13;
 const PRIME = 0x9e3779b1;
-/** After each so many bytes without a run (as a power of two) the search takes longer steps: some bodies have none. */
+/** After this many bytes without a run (as a power of two) the search takes longer steps: some bodies have no runs. */
 const PATIENCE_BITS = 6;
-/** Memory for one body is kept for the next up to this size. */
+/** Memory up to this size is kept for the next body. */
 const KEPT_BYTES = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * What the bodies of one kind have in common, and the code that refers to it. Objects of a kind repeat each other, in the
- * names of fields and in most values: coded, a body of a kilobyte takes a fifth of that. Each is coded by itself, so that
- * any one is read in about a microsecond, without its neighbours.
+ * What the bodies of one kind have in common, and the code that refers to it. Objects of a kind share field names and
+ * most values: the code of a one-kilobyte body takes a fifth of that. Each body is coded separately, so that any one
+ * can be read in about a microsecond without its neighbours.
  *
- * The code is, over and over: how many bytes follow that are the body's own, these, and a run of what was learnt: by how
- * much it is longer than the shortest, and where it begins, counted from the end of the run before. It ends where
- * the body has its length. Numbers are of as many bytes as they need, seven bits in each. What was learnt is never
- * changed, so that earlier codes stay readable.
+ * The code repeats: the number of literal bytes, these bytes, and a run of learnt bytes, given by its length beyond the
+ * shortest and its start, relative to the end of the previous run. It ends when the body has its length. Numbers use
+ * seven bits per byte. Learnt bytes never change, so that earlier codes stay readable.
  */
 export class Dictionary {
   #learnt: Buffer = NO_BYTES;
   #learntWords = wordsOf(NO_BYTES);
-  /** By the hash of a word: where it stands first; 0 where it does not. None before something was learnt. */
+  /** By the hash of a word: its first position; 0 if it has none. Undefined before anything is learnt. */
   #places: Uint16Array | undefined;
   #body: Buffer = NO_BYTES;
   #bodyWords = wordsOf(NO_BYTES);
-  /** What {@link encode} gave last, from the start. */
+  /** The result of the last {@link encode}, from the start. */
   coded: Buffer = NO_BYTES;
   #codedLength = 0;
-  /** The longest stretch of the body's own bytes in it: where it is most unlike what is known. */
+  /** The longest stretch of literal bytes in it: where the body differs most from what is known. */
   #longestOwn = 0;
   #longestOwnAt = 0;
-  /** Where the number ended that was read last. */
+  /** The end of the last number that was read. */
   #readTo = 0;
 
   /** Bytes kept. */
@@ -49,12 +48,12 @@ export class Dictionary {
     return this.#learnt.length + (this.#places?.byteLength ?? 0) + this.#body.length + this.coded.length;
   }
 
-  /** Codes the body into `coded`; returns how long that is. Where it is unlike all that is known, it is learnt if it may be. */
+  /** Codes the body into `coded` and returns the length. Learns the body, if allowed, when it differs from everything known. */
   encode(incoming: Pick<Incoming, "bodyLength" | "copyBody">, mayLearn: boolean): number {
     const { bodyLength } = incoming;
     const body = this.#bodyOf(bodyLength);
     incoming.copyBody(body, 0);
-    // A run may cost a byte more than it has, but that takes a long stretch of own bytes before it.
+    // A run may cost one byte more than it has, but only after a long stretch of literal bytes.
     this.coded = roomIn(this.coded, bodyLength + (bodyLength >> PATIENCE_BITS) + 16);
     this.#codedLength = this.#longestOwn = this.#longestOwnAt = 0;
     const rest = this.#places ? this.#codeRuns(this.#places, body, bodyLength) : 0;
@@ -63,7 +62,7 @@ export class Dictionary {
     return this.#codedLength;
   }
 
-  /** The body of this length whose code begins at `start`, from the start of what is returned; valid until the next call. */
+  /** Decodes the body of this length whose code begins at `start`; the result is valid until the next call. */
   decode(code: Buffer, start: number, length: number): Buffer {
     const body = this.#bodyOf(length);
     this.#readTo = start;
@@ -94,12 +93,12 @@ export class Dictionary {
     for (; to < end; to++) this.#body[to] = this.#learnt[to + shift]!;
   }
 
-  /** Codes all up to the end of the last run; returns where that is. */
+  /** Codes everything up to the end of the last run; returns that position. */
   #codeRuns(places: Uint16Array, body: Buffer, length: number): number {
     const learnt = this.#learnt;
     const learntWords = this.#learntWords;
     const words = this.#bodyWords;
-    // Where the last run ended, in the body and in what was learnt.
+    // The end of the last run, in the body and in the learnt bytes.
     let coded = 0;
     let expected = 0;
     for (let at = 0; at + WORD_BYTES <= length; at += 1 + ((at + 1 - coded) >> PATIENCE_BITS)) {
@@ -138,7 +137,7 @@ export class Dictionary {
     this.#longestOwnAt = start;
   }
 
-  /** Learns the body from where it is most unlike what is known. */
+  /** Learns the body from where it differs most from what is known. */
   #learn(body: Buffer, length: number): void {
     const known = this.#learnt.length;
     const start = this.#longestOwnAt;
@@ -178,7 +177,7 @@ export class Dictionary {
   }
 }
 
-/** The memory itself where it has the room and is not larger than what may be kept; else other. */
+/** The same memory if it is large enough and not larger than what may be kept; otherwise new memory. */
 function roomIn(memory: Buffer, length: number): Buffer {
   if (length <= memory.length && memory.length <= KEPT_BYTES) return memory;
   return Buffer.allocUnsafeSlow(Math.max(length, Math.min(KEPT_BYTES, 2 * length)));

@@ -1,7 +1,7 @@
 import type { FieldPath } from "./field-path.js";
 import type { Slot } from "./store.js";
 
-/** The slots that have one text in a field. One slot alone needs no set: many fields differ from object to object. */
+/** The slots with one text in a field. A single slot needs no set: many fields differ between objects. */
 interface Posting {
   readonly text: string;
   slots: Slot | Set<Slot>;
@@ -13,7 +13,7 @@ const NONE: readonly Slot[] = [];
 export class FieldIndex {
   readonly path: FieldPath;
   readonly #byText = new Map<string, Posting>();
-  /** By slot; undefined where the object lacks the field. */
+  /** By slot; undefined if the object lacks the field. */
   readonly #bySlot: (Posting | undefined)[] = [];
   /** How many objects have the field. */
   size = 0;
@@ -77,7 +77,7 @@ export class FieldIndex {
   }
 
   #put(slot: Slot, posting: Posting): void {
-    // Filled in order: a hole would make the array a dictionary.
+    // Filled in order, because a hole would make the array slow.
     while (this.#bySlot.length < slot) this.#bySlot.push(undefined);
     this.#bySlot[slot] = posting;
     this.size++;

@@ -3,10 +3,13 @@ import type { FieldPath } from "./field-path.js";
 import type { Term } from "./selection.js";
 import type { Slot } from "./store.js";
 
-/** Indexes kept at once. Selectors come from code, which names few fields; where it makes up more, the oldest go. */
+/**
+ * The largest number of indexes. Selectors come from code and name few fields; beyond this the least recently used
+ * index is dropped.
+ */
 const MAX_INDEXES = 16;
 
-/** The objects that the indexes are over. */
+/** The objects of the indexes. */
 export interface IndexedSlots {
   readonly size: number;
   slots(): Iterable<Slot>;
@@ -22,8 +25,8 @@ export interface NamespaceSlots {
 }
 
 /**
- * Indexes over the fields that selectors ask for, each made when it is first asked for and kept in step from then on. A
- * selector is decided on these alone: no object is parsed but those that match.
+ * Indexes over the fields of selectors, each made on first use and then kept up to date. They alone decide a selector:
+ * only matching objects are parsed.
  */
 export class FieldIndexes {
   readonly #over: IndexedSlots;
@@ -34,7 +37,7 @@ export class FieldIndexes {
     this.#over = over;
   }
 
-  /** The slots for which all terms hold. */
+  /** The slots that satisfy all terms. */
   select(terms: readonly Term[], namespace: NamespaceSlots | undefined): readonly Slot[] {
     const filters = terms.map((term) => ({ term, index: this.#index(term) }));
     let candidates: Iterable<Slot> | undefined;
@@ -54,7 +57,7 @@ export class FieldIndexes {
     return selected;
   }
 
-  /** The slot holds another object, or another version of it. */
+  /** The slot has another object or version. */
   set(slot: Slot): void {
     for (const index of this.#indexes.values()) index.set(slot, this.#over.textOf(slot, index.path));
   }
@@ -63,7 +66,7 @@ export class FieldIndexes {
     for (const index of this.#indexes.values()) index.set(slot, undefined);
   }
 
-  /** All slots are others. */
+  /** All slots have changed. */
   rebuild(): void {
     for (const index of this.#indexes.values()) {
       index.clear();
@@ -90,7 +93,7 @@ export class FieldIndexes {
   }
 }
 
-/** How many slots can satisfy the term; infinite where it says nothing of that. */
+/** How many slots can satisfy the term; infinite if it does not limit them. */
 function countOf({ texts }: Term, index: FieldIndex): number {
   if (texts === undefined) return Number.POSITIVE_INFINITY;
   return texts === "present" ? index.size : index.count(texts);

@@ -14,7 +14,7 @@ const CLOSE_BRACE = 0x7d;
 /** A field of an object, and how to read its text from the object or from its compact JSON. */
 export class FieldPath {
   readonly #segments: readonly string[];
-  /** Each segment as compact JSON spells a key, with its quotes. Made when JSON is first read. */
+  /** Each segment as a key in compact JSON, with quotes. Made on first use. */
   #keys: readonly Buffer[] | undefined;
 
   private constructor(segments: readonly string[]) {
@@ -30,7 +30,7 @@ export class FieldPath {
     return new FieldPath(path.split("."));
   }
 
-  /** The text of a string, number or boolean; undefined where the field is absent, null, a list or an object. */
+  /** The text of a string, number or boolean; undefined if the field is absent, null, a list or an object. */
   textOf(object: KubeObject): string | undefined {
     let value: unknown = object;
     for (const segment of this.#segments) {
@@ -41,8 +41,8 @@ export class FieldPath {
   }
 
   /**
-   * The same from the compact JSON in `bytes[0, end)`, without parsing the rest. API servers and `JSON.stringify` write
-   * no key twice, so the first one counts.
+   * The same from the compact JSON in `bytes[0, end)`, without parsing the rest. API servers and `JSON.stringify` never
+   * write a key twice, so the first one counts.
    */
   textIn(bytes: Buffer, end: number): string | undefined {
     this.#keys ??= this.#segments.map((segment) => Buffer.from(JSON.stringify(segment)));
@@ -60,7 +60,7 @@ export class FieldPath {
     return textOfValue(JSON.parse(bytes.toString("utf8", position, valueEnd)));
   }
 
-  /** Where the value of a segment begins, among the members from `start` on; -1 where there is none. */
+  /** The position of a segment's value among the members from `start` on; -1 if there is none. */
   #valueOf(bytes: Buffer, start: number, end: number, depth: number, key: Buffer): number {
     let position = start;
     while (position < end && bytes[position] === QUOTE) {
@@ -88,7 +88,7 @@ function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   return false;
 }
 
-/** The offset behind the value at `start`. */
+/** The offset after the value at `start`. */
 function skip(bytes: Buffer, start: number, end: number): number {
   let depth = 0;
   for (let position = start; position < end; position++) {

@@ -1,30 +1,33 @@
 import type { Slot } from "./store.js";
 
 export interface ParsedObjectsOptions {
-  /** Objects kept in all. Where left out, the limits below hold. */
+  /** The largest number of objects. Without it, the limits below apply. */
   readonly maxObjects: number | undefined;
-  /** Length of the JSON that the slot's object was parsed from. */
+  /** The length of the JSON of the slot's object. */
   lengthOf(slot: Slot): number;
-  /** Objects in the store, and the length of their JSON in all. */
+  /** The number of objects in the store, and the total length of their JSON. */
   readonly store: { readonly size: number; readonly bodyBytes: number };
 }
 
-/** Objects read once: so many, or as many more as have no more JSON than the bytes below. */
+/** The limit for objects that were read once: this many, or more if their JSON stays within the bytes below. */
 const FEW_OBJECTS = 128;
 const FEW_BYTES = 256 * 1024;
-/** Objects read again: JSON of so many bytes, or of a part of the store where that is more. A parsed object takes about four times its JSON. */
+/**
+ * The limit for objects that were read again: this many bytes of JSON, or a fraction of the store if that is more. A
+ * parsed object takes about four times its JSON.
+ */
 const USED_BYTES = 512 * 1024;
 const USED_PART = 1 / 8;
-/** Slots remembered as evicted, or a part of the store where that is more. */
+/** How many evicted slots to remember; a fraction of the store if that is more. */
 const EVICTED_SLOTS = 1024;
-/** Hits in the first queue that show use. One run often reads an object twice, which shows nothing. */
+/** How many hits in the first queue prove use. One run often reads an object twice, which proves nothing. */
 const HITS_OF_USE = 2;
 
 /**
  * The cache of parsed objects, scan-resistant after 2Q (Johnson and Shasha, 1994). An object that is read for the first
- * time enters a short queue. It joins the objects in use where it was read several times before it left that queue, or is
- * read again soon after; a single pass over the whole store does neither, and so evicts none of those. The cache of
- * objects in use grows with what is read again and again: a store that nobody reads twice keeps almost nothing parsed.
+ * time enters a short queue. It moves to the objects in use if it is read several times before it leaves that queue, or
+ * again soon after. A single pass over the whole store does neither, so it evicts none of the objects in use. The cache
+ * of objects in use grows with repeated reads: a store that nobody reads twice keeps almost nothing parsed.
  */
 export class ParsedObjects<T> {
   readonly #options: ParsedObjectsOptions;
@@ -32,7 +35,7 @@ export class ParsedObjects<T> {
   readonly #once = new Map<Slot, { readonly object: T; hits: number }>();
   /** Least recently read first. */
   readonly #used = new Map<Slot, T>();
-  /** Slots whose objects left `#once`, or were overwritten; oldest first. A read of one of these counts as a second read. */
+  /** Slots whose objects left `#once` or were overwritten, oldest first. A read of one of these counts as a second read. */
   readonly #evicted = new Set<Slot>();
   #onceBytes = 0;
   #usedBytes = 0;
@@ -53,12 +56,12 @@ export class ParsedObjects<T> {
     return used;
   }
 
-  /** The same without counting as a read. */
+  /** The same, without counting as a read. */
   peek(slot: Slot): T | undefined {
     return this.#used.get(slot) ?? this.#once.get(slot)?.object;
   }
 
-  /** Keeps an object that the cache does not have. */
+  /** Adds an object that the cache does not have. */
   add(slot: Slot, object: T): void {
     if (this.#evicted.delete(slot)) {
       this.#use(slot, object);
@@ -69,12 +72,12 @@ export class ParsedObjects<T> {
     this.#trimOnce();
   }
 
-  /** The slot is about to hold another version of its object: the parsed one is dropped, the slot stays known as in use. */
+  /** The slot gets another version of its object: drops the parsed one, but remembers that the slot is in use. */
   overwrite(slot: Slot): void {
     if (this.#remove(slot)) this.#evict(slot);
   }
 
-  /** The slot is about to be free. */
+  /** The slot will be free. */
   release(slot: Slot): void {
     this.#remove(slot);
     this.#evicted.delete(slot);

@@ -22,12 +22,12 @@ const RESOURCE_VERSION = bytesOf("resourceVersion");
 const UID = bytesOf("uid");
 
 /**
- * Finds what the store needs of an object in its compact JSON without parsing it: the identity, and where
- * `managedFields` stands. The whole of the object is walked, so that one cut short is noticed.
+ * Finds in compact JSON what the store needs to know about an object, without parsing it: the identity, and the
+ * position of `managedFields`. It walks the whole object, so that it notices a truncated one.
  *
- * It never guesses. Whatever it does not expect (white space between members, an escape in a name, a key that comes
- * twice) makes `scan` return false, and the caller parses. One instance is used again and again: each field holds
- * offsets found by the last `scan`, both zero where the member was absent.
+ * It never guesses. If it finds anything unexpected (white space between members, an escape in a name, a duplicate
+ * key), `scan` returns false and the caller parses. Instances are reused: each field has the offsets of the last
+ * `scan`, both 0 if the member was absent.
  */
 export class ObjectScanner {
   apiVersionStart = 0;
@@ -45,7 +45,7 @@ export class ObjectScanner {
   /** The value of `managedFields`. */
   managedFieldsStart = 0;
   managedFieldsEnd = 0;
-  /** What to leave out so that the object is the same without `managedFields`: key, value and one comma. */
+  /** The range to cut to remove `managedFields`: key, value and one comma. */
   cutStart = 0;
   cutEnd = 0;
   #end = 0;
@@ -96,7 +96,7 @@ export class ObjectScanner {
     }
   }
 
-  /** Reads the members of `metadata`; returns the offset behind it. */
+  /** Reads the members of `metadata`; returns the offset after it. */
   #metadata(bytes: Buffer, start: number): number {
     let position = start + 1;
     if (bytes[position] === CLOSE_BRACE) return position + 1;
@@ -159,7 +159,7 @@ export class ObjectScanner {
     return UNSURE;
   }
 
-  /** The offset behind the value at `start`, whatever it is. */
+  /** The offset after the value at `start`, of any type. */
   #skip(bytes: Buffer, start: number): number {
     const end = this.#end;
     let depth = 0;
@@ -188,20 +188,20 @@ function equals(bytes: Buffer, start: number, end: number, text: Uint8Array): bo
   return end - start === text.length && startsWith(bytes, start, text);
 }
 
-/** Whether `bytes` goes on with `text` at `start`. */
+/** Whether `bytes` continues with `text` at `start`. */
 export function startsWith(bytes: Buffer, start: number, text: Uint8Array): boolean {
   for (let at = 0; at < text.length; at++) if (bytes[start + at] !== text[at]) return false;
   return true;
 }
 
-/** One member at the top of a list answer, or one item of its `items`, as ranges of the page's bytes. */
+/** The parts of a list response as ranges of its bytes. */
 export interface ListRanges {
   /** Everything but the items: parse it for `metadata`, `kind` and `apiVersion`. */
   readonly envelope: string;
   readonly items: readonly (readonly [start: number, end: number])[];
 }
 
-/** Splits a list answer into its items without parsing them; undefined where it is not compact JSON as servers send it. */
+/** Splits a list response into its items without parsing them; undefined if it is not compact JSON as servers send it. */
 export function scanList(bytes: Buffer): ListRanges | undefined {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1]! <= 0x20) end--;
@@ -224,7 +224,7 @@ export function scanList(bytes: Buffer): ListRanges | undefined {
   return { envelope: bytes.toString("utf8", 0, marker) + bytes.toString("utf8", position, end), items };
 }
 
-/** The offset behind the bracket that opens the top-level `items`. */
+/** The offset after the bracket that opens the top-level `items`. */
 function itemsOffset(bytes: Buffer, end: number): number {
   let depth = 0;
   for (let position = 0; position < end; position++) {

@@ -10,23 +10,23 @@ import { LabelRule } from "../../kinds/selector/label-rule.js";
 import { type LabelSelectorLike, parseLabelSelector } from "../../kinds/selector/label-selector.js";
 import { FieldPath } from "./field-path.js";
 
-/** Which of the cached objects a list gives: all where nothing is said. */
+/** Which cached objects a list returns. Defaults to all. */
 export interface ListSelection {
   readonly namespace?: string | undefined;
   readonly labelSelector?: LabelSelectorLike | undefined;
   /**
-   * On any field of the object that holds a string, number or boolean (`spec.nodeName=node-1`), not only on those that
-   * the server offers. A field that is absent counts as empty.
+   * On any field of the object with a string, number or boolean (`spec.nodeName=node-1`), not only on those that the
+   * server supports. An absent field counts as empty.
    */
   readonly fieldSelector?: FieldSelectorLike | undefined;
 }
 
 /** One term of a selector over the text of one field. */
 export interface Term {
-  /** Terms of one id ask for the same field. */
+  /** Terms with the same id are about the same field. */
   readonly id: string;
   readonly path: FieldPath;
-  /** The texts that satisfy it; `"present"` where any does. Undefined where an absent field may satisfy it too. */
+  /** The texts that satisfy it; `"present"` if any does. Undefined if an absent field may satisfy it too. */
   readonly texts: readonly string[] | "present" | undefined;
   holds(text: string | undefined): boolean;
 }
@@ -39,7 +39,7 @@ export function termsOf({ labelSelector, fieldSelector }: ListSelection): readon
   return terms;
 }
 
-/** Whether all terms hold for an object. */
+/** Whether an object satisfies all terms. */
 export function isSelectedBy(terms: readonly Term[], object: KubeObject): boolean {
   return terms.every((term) => term.holds(term.path.textOf(object)));
 }

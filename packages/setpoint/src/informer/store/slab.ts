@@ -1,18 +1,18 @@
 import { Buffer } from "node:buffer";
 
-/** Cells are whole units, so that a body that grows or shrinks a little is overwritten where it is. */
+/** Cells are whole units, so that a body that grows or shrinks a little is overwritten in place. */
 const UNIT_BYTES = 16;
 const FIRST_SLAB_BYTES = 16 * 1024;
 const LARGEST_SLAB_BYTES = 256 * 1024;
 /** Units in the largest slab, as a power of two: an address is the slab's number times this, plus the unit. */
 const UNITS_PER_SLAB = LARGEST_SLAB_BYTES / UNIT_BYTES;
-/** How many units too large a cell may be for its body, besides a sixteenth of it. */
+/** How many units a cell may be too large for its body, in addition to a sixteenth of it. */
 const TOLERATED_WASTE_UNITS = 3;
 
 /**
- * Memory for bodies of bytes outside the garbage-collected heap: cells of whole 16-byte units, cut from slabs that are
- * never moved. A freed cell is kept for the next body of about its size, and nothing is ever compacted, so an update
- * costs a copy of its bytes and no pause.
+ * Memory for bodies outside the garbage-collected heap: cells of whole 16-byte units, cut from slabs that never move. A
+ * freed cell is reused for the next body of about its size. Nothing is ever compacted, so an update costs a copy of its
+ * bytes and no pause.
  */
 export class Slabs {
   #slabs: Buffer[] = [];
@@ -33,15 +33,15 @@ export class Slabs {
     return Math.max(1, Math.ceil(length / UNIT_BYTES));
   }
 
-  /** Whether a body of so many units is to be kept in a cell of that size. */
+  /** Whether a body of this many units should use a cell of that size. */
   static fits(units: number, cellUnits: number): boolean {
     return units <= cellUnits && cellUnits <= units + TOLERATED_WASTE_UNITS + (units >> 4);
   }
 
-  /** The size of the cell that {@link take} gave last. */
+  /** The size of the cell that {@link take} returned last. */
   takenUnits = 0;
 
-  /** Takes a cell of so many units, or a few more; returns its address. */
+  /** Takes a cell of this many units, or a few more; returns its address. */
   take(units: number): number {
     for (this.takenUnits = units; Slabs.fits(units, this.takenUnits); this.takenUnits++) {
       const free = this.#free[this.takenUnits]?.pop();
@@ -61,14 +61,14 @@ export class Slabs {
     return address;
   }
 
-  /** Gives a cell back. */
+  /** Frees a cell. */
   give(address: number, units: number): void {
     const cells = this.#free[units];
     if (cells) cells.push(address);
     else this.#free[units] = [address];
   }
 
-  /** The slab that holds the cell; its bytes begin at {@link offset}. */
+  /** The slab of the cell; its bytes begin at {@link offset}. */
   slab(address: number): Buffer {
     return this.#slabs[Math.floor(address / UNITS_PER_SLAB)]!;
   }

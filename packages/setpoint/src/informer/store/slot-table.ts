@@ -1,12 +1,12 @@
 import { Buffer } from "node:buffer";
 import type { Slot } from "./store.js";
 
-/** 2^32 over the golden ratio, odd: spreads what it multiplies over all bits. */
+/** 2^32 over the golden ratio, odd: a multiplication spreads bits evenly. */
 const PRIME = 0x9e3779b1;
 const SLASH = 0x2f;
 const FIRST_BUCKETS = 64;
 
-/** A key as its UTF-8 bytes, so that neither keeping nor finding it takes a string. One instance serves many keys. */
+/** A key as UTF-8 bytes, so that storing and finding it needs no string. Instances are reused. */
 export class KeyBytes {
   bytes = Buffer.allocUnsafe(512);
   length = 0;
@@ -22,7 +22,7 @@ export class KeyBytes {
     return this;
   }
 
-  /** `namespace/name`, or the name alone where the namespace is empty, from ranges of `source`. */
+  /** `namespace/name`, or just the name if the namespace is empty, from ranges of `source`. */
   join(source: Buffer, namespaceStart: number, namespaceEnd: number, nameStart: number, nameEnd: number): this {
     this.#reserve(namespaceEnd - namespaceStart + 1 + nameEnd - nameStart);
     const target = this.bytes;
@@ -56,23 +56,22 @@ export class KeyBytes {
   }
 }
 
-/** Where the keys of slots stand. */
+/** The position of the keys of slots. */
 export interface KeyCells {
-  /** Starts the hash of keys, which users choose: a number that they cannot know. */
+  /** The seed of the key hash: users choose keys and must not be able to predict it. */
   readonly seed: number;
   isKeyOf(slot: Slot, key: KeyBytes): boolean;
 }
 
 /**
- * Slots by their keys, in the order of their coming, as a `Map` would hold them, but over typed arrays and without the
- * keys: those stand beside the bodies. Twenty thousand strings would be the most of what a cache of as many objects
- * leaves for the collector to move.
+ * Slots by key, in insertion order, like a `Map`, but with typed arrays and without the keys, which are stored with the
+ * bodies. In a cache of twenty thousand objects, key strings would be most of what the garbage collector has to move.
  */
 export class SlotTable {
   readonly #cells: KeyCells;
-  /** Open addressing with linear probing: entry + 1, or 0 where it is empty. At most three quarters full. */
+  /** Open addressing with linear probing: entry + 1, or 0 if empty. At most three quarters full. */
   #buckets = new Int32Array(FIRST_BUCKETS);
-  /** By entry: its slot, -1 where it was taken out, and the hash of its key. */
+  /** By entry: its slot, or -1 if it was removed, and the hash of its key. */
   #slots = new Int32Array(roomFor(FIRST_BUCKETS));
   #hashes = new Int32Array(roomFor(FIRST_BUCKETS));
   #entries = 0;
@@ -96,7 +95,7 @@ export class SlotTable {
     return bucket < 0 ? undefined : this.#slots[this.#buckets[bucket]! - 1];
   }
 
-  /** Gives the key this slot; returns the one that it had. */
+  /** Sets the slot of the key; returns the previous one. */
   set(key: KeyBytes, slot: Slot): Slot | undefined {
     const hash = key.hash(this.#cells.seed);
     const bucket = this.#find(key, hash);
@@ -126,11 +125,11 @@ export class SlotTable {
     return slot;
   }
 
-  /** What is taken out meanwhile does not show; what is added may. */
+  /** Iteration skips entries that are removed meanwhile; it may show added ones. */
   *[Symbol.iterator](): IterableIterator<Slot> {
     const slots = this.#slots;
     const hashes = this.#hashes;
-    // Where the table was rebuilt meanwhile, these are its former columns, which were full then.
+    // If the table was rebuilt meanwhile, these are its former columns, which were full then.
     for (let entry = 0; entry < (slots === this.#slots ? this.#entries : slots.length); entry++) {
       const slot = slots[entry]!;
       const current = slot < 0 || slots === this.#slots ? slot : this.#current(slot, hashes[entry]!);
@@ -138,7 +137,7 @@ export class SlotTable {
     }
   }
 
-  /** What the key of this hash, which had this slot, has now; -1 where it is gone. */
+  /** The current slot of the key with this hash, which had this slot; -1 if it is gone. */
   #current(slot: Slot, hash: number): Slot {
     const mask = this.#buckets.length - 1;
     let current = -1;
@@ -167,7 +166,7 @@ export class SlotTable {
     this.#buckets[bucket] = entry + 1;
   }
 
-  /** Empties the bucket; what follows moves up unless that would put it before the place that it hashes to. */
+  /** Empties the bucket and moves later entries up, unless that would put one before its hash position. */
   #close(bucket: number): void {
     const mask = this.#buckets.length - 1;
     let hole = bucket;
@@ -180,7 +179,7 @@ export class SlotTable {
     this.#buckets[hole] = 0;
   }
 
-  /** Closes the gaps among the entries, and doubles the room where there are few. */
+  /** Removes the gaps between entries, and doubles the size if there are few. */
   #rebuild(): void {
     const isCrowded = this.#size > this.#entries / 2;
     const buckets = this.#buckets.length * (isCrowded ? 2 : 1);

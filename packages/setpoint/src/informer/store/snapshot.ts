@@ -3,8 +3,8 @@ import type { KubeObject } from "../../kinds/object.js";
 import type { Slot, Store } from "./store.js";
 
 /**
- * One version of an object, parsed when first read. While the store still holds that version the snapshot costs nothing
- * but itself; when the store moves on it hands the bytes over.
+ * One version of an object, parsed on first read. While the store still has that version, the snapshot costs only
+ * itself; before the store overwrites the version, it passes the bytes to the snapshot.
  */
 export class Snapshot<T extends KubeObject = KubeObject> {
   readonly resourceVersion: string;
@@ -34,7 +34,7 @@ export class Snapshot<T extends KubeObject = KubeObject> {
     return this.#object !== undefined;
   }
 
-  /** Called by the store before it overwrites the slot, where it has the object parsed. */
+  /** Called by the store before it overwrites the slot, if it has the parsed object. */
   keep(object: T): void {
     this.#slot = -1;
     this.#object ??= object;

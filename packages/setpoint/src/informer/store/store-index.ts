@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../kinds/object.js";
 import type { IndexFunction } from "../informer.js";
 
-/** Keys by whatever a function says of their objects. */
+/** Keys by the values of an index function. */
 export class StoreIndex<T extends KubeObject> {
   readonly values: IndexFunction<T>;
   /** How many shares of an informer read it. */
@@ -17,7 +17,7 @@ export class StoreIndex<T extends KubeObject> {
     return this.#keysByValue.get(value) ?? [];
   }
 
-  /** The object under this key is now this one, or gone. Rejects nothing: an index function that throws is thrown on. */
+  /** The key now has this object, or none. An error of the index function is thrown on. */
   set(key: string, object: T | undefined): void {
     for (const value of this.#valuesByKey.get(key) ?? []) {
       const keys = this.#keysByValue.get(value);

@@ -15,53 +15,53 @@ import { Slabs } from "./slab.js";
 import { KeyBytes, type KeyCells, SlotTable } from "./slot-table.js";
 import { Snapshot } from "./snapshot.js";
 
-/** Where one version of an object is kept. A slot belongs to one key, or to a list that is still being collected. */
+/** The place of one version of an object. A slot belongs to one key, or to a list that is still being collected. */
 export type Slot = number;
 
 export interface StoreOptions {
   /**
-   * Parsed objects kept. By default the last 128, or as many more as have no more than 256 kB of JSON; and besides, of
-   * those that are read again and again, as many as have 512 kB or an eighth of the JSON of the whole store.
+   * How many parsed objects to keep. By default the last 128, or more if their JSON is within 256 kB; and of those that
+   * are read repeatedly, 512 kB of JSON or an eighth of the store.
    */
   readonly maxParsed?: number;
-  /** Whether objects handed out are frozen. Defaults to true unless NODE_ENV is `production`. */
+  /** Whether objects are frozen. Defaults to true unless NODE_ENV is `production`. */
   readonly freeze?: boolean;
 }
 
 const QUOTE = 0x22;
-/** How a body begins whose kind and apiVersion were left out: by the server in lists, or when it came in. */
+/** The start of a body without kind and apiVersion, which the server omits in lists, or the decoder removed. */
 const HEADLESS = '{"metadata":';
-/** Snapshots are looked through for dead ones when this many have been made since. */
+/** How many snapshots to make between two sweeps for dead ones. */
 const SNAPSHOT_SWEEP = 4096;
-/** A store of less than this needs no dictionary: it would take as much as it saves. */
+/** A smaller store needs no dictionary: it would use as much as it saves. */
 const LEARNS_FROM_BYTES = 64 * 1024;
 
 /**
- * The objects of one kind, each as its compact JSON in {@link Slabs}, coded with a {@link Dictionary}, and with the little
- * beside it that is needed without a parse. Columns of numbers instead of an object for each entry.
+ * The objects of one kind, each as compact JSON in {@link Slabs}, coded with a {@link Dictionary}, and with the few
+ * values that are needed without parsing. Columns of numbers instead of an object for each entry.
  */
 export class Store<T extends KubeObject = KubeObject> implements KeyCells, IndexedSlots {
   readonly seed: number;
   readonly #kind: Kind<T>;
-  /** What bodies leave out at their beginning. */
+  /** The start that bodies omit. */
   readonly #head: string;
   readonly #freeze: boolean;
   readonly #slabs = new Slabs();
   #dictionary = new Dictionary();
   #slots = new SlotTable(this);
-  /** The key that is being looked up. */
+  /** The key of the current look-up. */
   readonly #wanted = new KeyBytes();
-  /** Keys by namespace; made when first asked for, kept in step from then on. */
+  /** Keys by namespace; made on first use, then kept up to date. */
   #namespaces: Map<string, Set<string>> | undefined;
 
-  /** A cell holds the key, and behind it the body's code. */
+  /** A cell has the key, followed by the body's code. */
   readonly #address = new Column((length) => new Uint32Array(length));
   readonly #units = new Column((length) => new Uint32Array(length));
   /** Of the body. */
   readonly #length = new Column((length) => new Uint32Array(length));
   readonly #keyLength = new Column((length) => new Uint32Array(length));
   readonly #uidAt = new Column((length) => new Int32Array(length));
-  /** The resourceVersion as a number; -1 where it is not one that a number holds exactly, and stands in `#oddRevisions`. */
+  /** The resourceVersion as a number; -1 if a number cannot represent it exactly, then it is in `#oddRevisions`. */
   readonly #revision = new Column((length) => new Float64Array(length));
   readonly #oddRevisions = new Map<Slot, string>();
   readonly #managedFields = new Map<Slot, string>();
@@ -76,7 +76,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
   readonly #snapshots = new Map<Slot, WeakRef<Snapshot<T>>>();
   #snapshotsAtSweep = 0;
 
-  /** `seed` starts the hash of keys. */
+  /** `seed` is the seed of the key hash. */
   constructor(kind: Kind<T>, options: StoreOptions = {}, seed = 0) {
     this.seed = seed;
     this.#kind = kind;
@@ -90,12 +90,12 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return this.#slots.size;
   }
 
-  /** Bytes of the bodies alone, as JSON: what is kept of them takes less. */
+  /** The length of all bodies as JSON; their codes are shorter. */
   get bodyBytes(): number {
     return this.#bodyBytes;
   }
 
-  /** Bytes kept for this kind: slabs, dictionary, columns and table. */
+  /** Bytes that this kind uses: slabs, dictionary, columns and table. */
   get bytes(): number {
     const columns = [this.#address, this.#units, this.#length, this.#keyLength, this.#uidAt, this.#revision];
     const shared = this.#slabs.bytes + this.#dictionary.bytes + this.#slots.bytes;
@@ -110,7 +110,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return this.#slots.get(this.#wanted.set(key));
   }
 
-  /** The slot of the key that comes in. */
+  /** The slot of the incoming object's key. */
   slotFor(incoming: Incoming): Slot | undefined {
     return this.#slots.get(incoming.keyBytes);
   }
@@ -146,7 +146,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return revision >= 0 ? String(revision) : this.#oddRevisions.get(slot)!;
   }
 
-  /** Whether the slot holds the version that comes in. */
+  /** Whether the slot has the incoming version. */
   holdsVersion(slot: Slot, incoming: Incoming): boolean {
     const { revision } = incoming;
     if (revision !== this.#revision.get(slot)) return false;
@@ -154,7 +154,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return isSame && this.hasUid(slot, incoming.uid);
   }
 
-  /** Whether the slot holds the version that comes in, with what is kept beside it. */
+  /** Whether the slot has the incoming version with the same kept managedFields. */
   holds(slot: Slot, incoming: Incoming): boolean {
     return (this.#managedFields.get(slot) ?? "") === incoming.managedFields && this.holdsVersion(slot, incoming);
   }
@@ -163,12 +163,12 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return this.#uid(slot) === uid;
   }
 
-  /** Whether both slots hold the same object, in whatever versions: not one and another of its name. */
+  /** Whether both slots have the same object in any versions, and not another one of the same name. */
   isSameObject(a: Slot, b: Slot): boolean {
     return this.hasUid(a, this.#uid(b));
   }
 
-  /** Copies what comes in into a slot of its own, which no key has yet. */
+  /** Copies the incoming object into a new slot without a key. */
   keep(incoming: Incoming): Slot {
     const slot = this.#freeSlots.pop() ?? this.#slotCount++;
     const codeLength = this.#encode(incoming);
@@ -177,12 +177,12 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return slot;
   }
 
-  /** A table for slots of this store that no key has yet. */
+  /** A table for slots of this store that have no key yet. */
   newTable(): SlotTable {
     return new SlotTable(this);
   }
 
-  /** Gives the key the slot that was kept for it; what it had before is released. */
+  /** Assigns the slot to the key; releases its previous slot. */
   assign(key: string, slot: Slot): void {
     const before = this.#slots.set(this.#wanted.set(key), slot);
     this.#fields.set(slot);
@@ -190,14 +190,14 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     else if (this.#namespaces) this.#addToNamespace(key);
   }
 
-  /** Gives all these slots to their keys at once. Only an empty store can. */
+  /** Assigns all slots to their keys at once. Only for an empty store. */
   adopt(slots: SlotTable): void {
     this.#slots = slots;
     this.#namespaces = undefined;
     this.#fields.rebuild();
   }
 
-  /** Writes what comes in under its key, in place where it fits. */
+  /** Writes the incoming object under its key, in place if it fits. */
   put(incoming: Incoming): Slot {
     const slot = this.slotFor(incoming);
     if (slot === undefined) {
@@ -226,7 +226,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     if (this.#namespaces) this.#removeFromNamespace(key);
   }
 
-  /** Frees a slot that no key has any more, or never had. */
+  /** Frees a slot without a key. */
   release(slot: Slot): void {
     this.#forget(slot);
     this.#parsed.release(slot);
@@ -247,7 +247,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     this.#slotCount = 0;
   }
 
-  /** The slot's object, parsed now or lately. */
+  /** The slot's object; parses it unless it is cached. */
   read(slot: Slot): T {
     const parsed = this.#parsed.get(slot);
     if (parsed) return parsed;
@@ -256,12 +256,12 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return object;
   }
 
-  /** The same without counting as a use: for those who look at every object once. */
+  /** The same without counting as a use: for a pass over all objects. */
   peek(slot: Slot): T {
     return this.#parsed.peek(slot) ?? this.parse(this.#text(slot), this.#managedFields.get(slot));
   }
 
-  /** The slots of the objects that a selection selects; valid until the store changes. */
+  /** The slots of the selected objects; valid until the store changes. */
   select(namespace: string | undefined, terms: readonly Term[]): readonly Slot[] {
     return this.#fields.select(terms, namespace === undefined ? undefined : this.#namespaceSlots(namespace));
   }
@@ -274,7 +274,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return path.textIn(this.#decode(slot), this.#length.get(slot));
   }
 
-  /** This version of the object for as long as someone holds on to it, whatever becomes of the slot. */
+  /** This version of the object, for as long as somebody holds the snapshot, even if the slot changes. */
   snapshot(slot: Slot): Snapshot<T> {
     const known = this.#snapshots.get(slot)?.deref();
     if (known) return known;
@@ -284,7 +284,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return snapshot;
   }
 
-  /** The same of a version that is about to be overwritten: it leaves no trace in the store. */
+  /** The same for a version that is about to be overwritten: it leaves no trace in the store. */
   lastSnapshot(slot: Slot): Snapshot<T> {
     const known = this.#snapshots.get(slot)?.deref();
     if (known) return known;
@@ -295,7 +295,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return snapshot;
   }
 
-  /** A snapshot of something that is not in the store (the last state that a delete brings). */
+  /** A snapshot of an object that is not in the store (the last state of a delete event). */
   loose(incoming: Incoming): Snapshot<T> {
     const body = Buffer.allocUnsafe(incoming.bodyLength);
     incoming.copyBody(body, 0);
@@ -304,7 +304,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return snapshot;
   }
 
-  /** Parses a body: adds what list items leave out, and what is kept beside bodies. */
+  /** Parses a body: adds what list items omit, and the kept managedFields. */
   parse(text: string, managedFields: string | undefined): T {
     let object: Record<string, unknown>;
     const whole = text.startsWith(HEADLESS) ? this.#head + text.slice(1) : text;
@@ -340,7 +340,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     return this.#decode(slot).toString("utf8", 0, this.#length.get(slot));
   }
 
-  /** The slot's body from the start of what is returned, which is valid until the next use of the dictionary. */
+  /** The slot's decoded body; valid until the next use of the dictionary. */
   #decode(slot: Slot): Buffer {
     const address = this.#address.get(slot);
     const start = this.#slabs.offset(address) + this.#keyLength.get(slot);
@@ -374,7 +374,7 @@ export class Store<T extends KubeObject = KubeObject> implements KeyCells, Index
     if (incoming.parsed) this.#parsed.add(slot, this.#frozen(incoming.parsed as T));
   }
 
-  /** Drops all that is known of the slot's present body; snapshots of it get a copy first. */
+  /** Forgets the slot's current body; snapshots of it get a copy first. */
   #forget(slot: Slot): void {
     const parsed = this.#parsed.peek(slot);
     this.#parsed.overwrite(slot);

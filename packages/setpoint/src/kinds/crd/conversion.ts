@@ -4,7 +4,7 @@ import { withDefaults } from "../schema/defaulting.js";
 import type { StructuralSchema } from "../schema/structural-schema.js";
 import { type LostField, lostFields, withLostFields } from "./lost-fields.js";
 
-/** Before the version whose fields the annotation keeps: `conversion.setpoint.dev/v1`. */
+/** The prefix of the annotation that keeps the fields of a version: `conversion.setpoint.dev/v1`. */
 const LOST_IN = "conversion.setpoint.dev/";
 
 export interface ConversionStep {
@@ -16,9 +16,9 @@ export interface ConversionStep {
 }
 
 /**
- * The object in another version, with nothing lost: fields that the other version cannot hold are kept in an annotation of
- * the converted object, and put back when it is converted back. So a client of an old version may change a label without
- * erasing what the old version does not know.
+ * The object in another version, without loss: fields that the other version lacks are kept in an annotation of the
+ * converted object, and restored when it is converted back. So a client of an old version may change a label without
+ * erasing fields that the old version lacks.
  */
 export function convertObject(object: KubeObject, step: ConversionStep): KubeObject {
   const { older, direction, target, targetSchema } = step;
@@ -31,7 +31,7 @@ export function convertObject(object: KubeObject, step: ConversionStep): KubeObj
     ...annotations
   } = object.metadata.annotations ?? {};
   const metadata = { ...object.metadata, annotations };
-  // Functions see no annotation of ours.
+  // Conversion functions do not see our annotations.
   const bare = { ...object, metadata };
   const body = withLostFields(bodyAfter(older[direction]!, bare), readLost(kept));
   const converted = { apiVersion: target, kind, metadata, ...body } as KubeObject;
@@ -52,7 +52,7 @@ function lostOnTheWay(
   try {
     back = bodyAfter(older[direction === "up" ? "down" : "up"]!, converted);
   } catch {
-    // The object is to be had in the other version all the same; who converts it back is told.
+    // The conversion still succeeds; the error surfaces in the conversion back.
     return [];
   }
   return lostFields(asJson(bodyOf(object)), asJson(back));
@@ -61,7 +61,7 @@ function lostOnTheWay(
 function bodyAfter(convert: (object: KubeObject) => object, object: KubeObject): object {
   const converted = convert(object);
   const { status } = object as { readonly status?: unknown };
-  // A function that says nothing of the status keeps it: it would be lost with the next write in the other version.
+  // A function that returns no status keeps it: otherwise the next write in the other version would lose it.
   return { ...converted, ...(status === undefined || "status" in converted ? {} : { status }) };
 }
 
@@ -70,7 +70,7 @@ function bodyOf(object: KubeObject): object {
   return body;
 }
 
-/** Without fields that are undefined. */
+/** Without undefined fields. */
 function asJson(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -7,9 +7,9 @@ import { isSameJson } from "../same-json.js";
 import { compareSchemas } from "../schema/schema-changes.js";
 import type { CrdManifest } from "./crd.js";
 
-/** One thing that stands against replacing a CustomResourceDefinition by another. */
+/** One reason not to replace a CustomResourceDefinition by another. */
 export interface CrdChange {
-  /** `refused`: the server would say no, or stored objects could not be read. `incompatible`: it would hurt users. */
+  /** `refused`: the server would refuse it, or stored objects would become unreadable. `incompatible`: it would break users. */
   readonly severity: "refused" | "incompatible";
   /** `v1: spec.ports[].name`, or a field of the definition. */
   readonly path: string;
@@ -17,7 +17,7 @@ export interface CrdChange {
 }
 
 /**
- * What stands against installing `wanted` over `installed`; empty where every object and client of the old one does
+ * The reasons not to install `wanted` over `installed`; empty if every object and client of the old definition works
  * with the new one. Pure: it asks no server.
  */
 export function compareCrds(
@@ -84,7 +84,7 @@ function versionChanges(
   return [...changes, ...compareSchemas(...schemas).map(({ path, message }) => change(path, message))];
 }
 
-/** What a webhook has converted would be taken as it is, and lose whatever the other version does not know. */
+/** Without the webhook the server would not convert objects, and they would lose whatever the other version lacks. */
 function conversionChanges(
   before: CustomResourceDefinitionSpec,
   after: CustomResourceDefinitionSpec,
@@ -97,7 +97,7 @@ function conversionChanges(
   return [{ severity: "incompatible", path: "conversion", message }];
 }
 
-/** Without a webhook an object moves between versions as it is: what the new storage version lacks is lost. */
+/** Without a webhook an object moves between versions unchanged: it loses what the new storage version lacks. */
 function storageChanges(
   before: CustomResourceDefinitionSpec,
   after: CustomResourceDefinitionSpec,

@@ -11,11 +11,11 @@ import type { CrdClient, InstallCrdOptions, InstallCrdResult, installCrd } from 
 const LOOK_AGAIN_MS = 100;
 
 export interface PutCrdOptions extends InstallCrdOptions {
-  /** Throws where the installed definition is not to be replaced. Asked before each write, of the state that it replaces. */
+  /** Throws if the installed definition must not be replaced. Called before each write, with the state that it replaces. */
   readonly assertMayReplace?: (installed: CustomResourceDefinition) => void;
 }
 
-/** As {@link installCrd}, which loads it. */
+/** Implements {@link installCrd}, which loads it. */
 export async function putCrd(
   client: CrdClient,
   crd: CrdManifest,
@@ -55,7 +55,7 @@ function isInstalled(installed: CustomResourceDefinition, crd: CrdManifest): boo
   return sameMetadata && isSameJson(installed.spec, JSON.parse(JSON.stringify(crd.spec)));
 }
 
-/** The installed object with our spec; what others put into its metadata stays. */
+/** The installed object with our spec; keeps the metadata of others. */
 function replaced(installed: CustomResourceDefinition, crd: CrdManifest): CustomResourceDefinition {
   const metadata = {
     ...installed.metadata,

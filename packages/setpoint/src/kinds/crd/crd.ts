@@ -16,9 +16,9 @@ import { ownField } from "../own-field.js";
 import type { StructuralSchema } from "../schema/structural-schema.js";
 
 export interface CrdOptions {
-  /** Where the server finds the conversion webhook; needed by a kind whose versions convert. */
+  /** Where the server finds the conversion webhook; required for a kind whose versions convert. */
   readonly conversionWebhook?: WebhookClientConfig;
-  /** The version that objects are stored in, where it is not the kind's own. */
+  /** The storage version, if it is not the kind's own. */
   readonly storage?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -141,7 +141,7 @@ function columnType(declaration: ResourceDeclaration, name: string, path: string
 
 const isPlainPath = (path: string): boolean => /^(\.[A-Za-z_][\w-]*)+$/.test(path);
 
-/** The schema of the field at a path of names; throws `KIND_INVALID` where there is none. */
+/** The schema of the field at a path; throws `KIND_INVALID` if there is none. */
 function fieldAt(declaration: ResourceDeclaration, path: string, option: string): StructuralSchema {
   const where = `${declaration.kind}: ${option}`;
   if (!isPlainPath(path)) throw invalidKind(where, `"${path}" is not a path such as .spec.replicas`);

@@ -5,7 +5,7 @@ import type { KubeObject, NewObject } from "../object.js";
 import type { CrdManifest } from "./crd.js";
 import type { compareCrds } from "./crd-changes.js";
 
-/** What {@link installCrd} needs of a client. */
+/** What {@link installCrd} needs from a client. */
 export interface CrdClient {
   find<T extends KubeObject>(kind: Kind<T>, name: string, options?: { signal?: AbortSignal }): Promise<T | undefined>;
   create<T extends KubeObject>(kind: Kind<T>, object: NewObject<T>, options?: { signal?: AbortSignal }): Promise<T>;
@@ -13,9 +13,9 @@ export interface CrdClient {
 }
 
 export interface InstallCrdOptions {
-  /** Installs although clients or objects of the installed definition may suffer; `refused` changes stay refused. */
+  /** Installs incompatible changes too; `refused` changes stay refused. */
   readonly allowIncompatible?: boolean;
-  /** How long to wait until the server serves the kind. `"30s"` unless given. */
+  /** How long to wait until the server serves the kind. Defaults to `"30s"`. */
   readonly timeout?: Duration;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
@@ -24,9 +24,10 @@ export interface InstallCrdOptions {
 export type InstallCrdResult = "created" | "updated" | "unchanged";
 
 /**
- * Installs a CustomResourceDefinition, over an older one only where {@link compareCrds} finds nothing against it, and
- * waits until the server serves it. Rejects with `CRD_REFUSED`, `CRD_INCOMPATIBLE` or `CRD_NOT_ESTABLISHED`; the message
- * names each path. An equal definition costs one request. Loaded when it is called, since most processes install none.
+ * Installs a CustomResourceDefinition, over an existing one only if {@link compareCrds} finds no reason against it, and
+ * waits until the server serves it. Rejects with `CRD_REFUSED`, `CRD_INCOMPATIBLE` or `CRD_NOT_ESTABLISHED`; the
+ * message names each path. An equal definition costs one request. The code is loaded on the first call, because most
+ * processes install none.
  *
  * ```ts
  * await installCrd(client, Website.crd());

@@ -1,20 +1,20 @@
 import { isSameJson } from "../same-json.js";
 
-/** A field, an item by its place in a list of this length, or an item by its name in a list whose items all have one. */
+/** A field, an item by its index in a list of this length, or an item by its name in a list whose items all have one. */
 type Step = string | { readonly at: number; readonly of: number } | { readonly named: string };
 
-/** A field that a conversion there and back does not give back. Without `from` or `to`, it is absent there. */
+/** A field that a conversion there and back loses. Without `from` or `to`, it is absent there. */
 export interface LostField {
   readonly path: readonly Step[];
-  /** What the way back makes of it. */
+  /** Its value after the conversion back. */
   readonly from?: unknown;
-  /** What it was. */
+  /** Its original value. */
   readonly to?: unknown;
 }
 
 type Fields = Record<string, unknown>;
 
-/** The fields in which `original` differs from what the way back makes of its converted form. Both are JSON. */
+/** The fields in which `original` differs from its conversion there and back. Both are JSON. */
 export function lostFields(original: unknown, back: unknown): readonly LostField[] {
   const found: LostField[] = [];
   compare(original, back, [], found);
@@ -22,8 +22,8 @@ export function lostFields(original: unknown, back: unknown): readonly LostField
 }
 
 /**
- * The body with the lost fields as they were. One that was changed meanwhile, in the version that lacks it, stays changed;
- * one whose parent is gone goes with it.
+ * The body with the lost fields restored. A field that was changed meanwhile, in the version that lacks it, stays
+ * changed; a field whose parent is gone is dropped.
  */
 export function withLostFields<Body extends object>(body: Body, lost: readonly LostField[]): Body {
   const copy = structuredClone(body);

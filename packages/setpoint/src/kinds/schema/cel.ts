@@ -1,6 +1,6 @@
 import { inexpressible } from "./json-schema.js";
 
-/** Words that CEL keeps to itself; a field of such a name is written between double underscores. */
+/** Reserved words of CEL; a field with such a name is written between double underscores. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...["true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import"],
   ...["let", "loop", "package", "namespace", "return", "var", "void", "while"],

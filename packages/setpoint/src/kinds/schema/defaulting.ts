@@ -2,9 +2,8 @@ import type { JSONSchemaProps } from "../builtin/apiextensions.k8s.io/v1.js";
 import { ownField } from "../own-field.js";
 
 /**
- * The value with the schema's defaults filled in, as an API server does it: a field that is null although it may not be
- * counts as absent, and defaults are filled in inside of what is there too. The input is not changed; parts without a
- * gap are shared with it.
+ * The value with the schema's defaults, as an API server fills them in: a null in a non-nullable field counts as
+ * absent, and nested values get defaults too. Does not change the input; complete parts are shared with it.
  */
 export function withDefaults(value: unknown, schema: JSONSchemaProps): unknown {
   if (Array.isArray(value)) {

@@ -1,11 +1,11 @@
 import { SetpointError } from "../../errors/error.js";
 
-/** A number or a text, such as a port by number or by name, or a share in percent. */
+/** A number or a string, such as a port by number or by name, or a percentage. */
 export type IntOrString = number | string;
 
 /**
- * The number that an `IntOrString` with percentages stands for: `3` is 3, `"25%"` a quarter of `total`, rounded as told.
- * Throws `INT_OR_STRING_INVALID` for any other text.
+ * The number of an `IntOrString` with percentages: `3` is 3, `"25%"` a quarter of `total`, rounded as given. Throws
+ * `INT_OR_STRING_INVALID` for any other text.
  */
 export function scaledValue(value: IntOrString, total: number, round: "up" | "down"): number {
   if (typeof value === "number") return value;

@@ -2,7 +2,7 @@ import { SetpointError } from "../../errors/error.js";
 import type { JsonObject } from "../object.js";
 
 /**
- * A schema of any library that follows Standard Schema and gives JSON Schema (zod and arktype do; valibot through
+ * A schema of any library that follows Standard Schema and outputs JSON Schema (zod and arktype do; valibot through
  * `toStandardJsonSchema` of @valibot/to-json-schema). Setpoint imports none of them.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -32,26 +32,26 @@ interface JsonSchemaOptions {
   readonly libraryOptions?: Record<string, unknown>;
 }
 
-/** JSON Schema (2020-12, or what older drafts share with it) written by hand. */
+/** JSON Schema (2020-12, or the common subset of older drafts) written by hand. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What `resource(…)` takes for a schema. */
+/** The schemas that `resource(…)` accepts. */
 export type Schema = StandardSchema | JsonSchema;
 
 type Types<S> = S extends { readonly "~standard": { readonly types?: infer T } } ? NonNullable<T> : never;
 
-/** The type of what a reader gets: defaults are filled in. Without types (plain JSON Schema) any JSON object. */
+/** The type that readers get: with defaults. For plain JSON Schema, any JSON object. */
 export type OutputOf<S> = S extends { readonly "~standard": unknown }
   ? Types<S>["output" & keyof Types<S>]
   : JsonObject;
-/** The type of what a writer gives: what has a default may be left out. */
+/** The type that writers give: fields with a default are optional. */
 export type InputOf<S> = S extends { readonly "~standard": unknown } ? Types<S>["input" & keyof Types<S>] : JsonObject;
 
 export function isStandardSchema(schema: Schema): schema is StandardSchema {
   return "~standard" in schema;
 }
 
-/** Marks what a library could not put into JSON Schema, so that the error can name its path. */
+/** Marks what a library could not express in JSON Schema, so that the error can name its path. */
 export const UNREPRESENTABLE = "x-setpoint-unrepresentable";
 
 /** The JSON Schema of what writers give (`input`) or readers get (`output`). */
@@ -71,7 +71,7 @@ export function jsonSchemaOf(schema: Schema, side: "input" | "output", path: str
   }
 }
 
-/** zod would throw without a path for what JSON Schema lacks (dates, transforms): it is marked in its place instead. */
+/** zod would throw without a path for what JSON Schema lacks (dates, transforms), so mark it in place instead. */
 const zodOptions = {
   unrepresentable: "any",
   override(context: { zodSchema: { _zod: { def: { type: string } } }; jsonSchema: Record<string, unknown> }): void {
@@ -85,7 +85,7 @@ const ZOD_ONLY: ReadonlySet<string> = new Set([
   ...["transform", "custom"],
 ]);
 
-/** The error for what a CustomResourceDefinition cannot say, at its path. */
+/** The error for what a CustomResourceDefinition cannot express, with its path. */
 export function inexpressible(path: string, why: string, cause?: unknown): SetpointError {
   return new SetpointError("SCHEMA_INEXPRESSIBLE", `${path}: ${why}`, cause === undefined ? undefined : { cause });
 }

@@ -36,7 +36,7 @@ export function objectSchema(options: ResourceOptions<Schema, Schema>): Structur
       apiVersion: { type: "string" },
       kind: { type: "string" },
       metadata: { type: "object" },
-      // A spec without required fields is given an empty one, so that readers always find what its type promises.
+      // A spec without required fields defaults to an empty one, so that readers always find what its type promises.
       spec: isSpecRequired || spec.default !== undefined ? spec : { ...spec, default: {} },
       ...(status ? { status } : {}),
     },
@@ -69,7 +69,7 @@ function withConditions(status: StructuralSchema = { type: "object" }): Structur
   return { ...status, properties: { ...status.properties, conditions: CONDITIONS } };
 }
 
-/** Objects hold what was written: a schema that gives its readers another type would lie to them. */
+/** The server stores what was written: a schema whose readers get another type would be wrong. */
 function checkStored(input: StructuralSchema, output: StructuralSchema, path: string): void {
   if (input.type !== output.type) {
     const [from, to] = [input.type ?? "anything", output.type ?? "anything"];
@@ -98,7 +98,7 @@ function checkStored(input: StructuralSchema, output: StructuralSchema, path: st
   }
 }
 
-/** Servers refuse a default that its own schema refuses, and forget one of null; found here, it has a path. */
+/** Servers refuse a default that its own schema refuses, and drop a default of null. Checked here, the error has a path. */
 function checkDefaults(schema: StructuralSchema, path: string): void {
   if (schema.default === null) {
     throw inexpressible(path, "servers drop a default of null; make the field optional instead");

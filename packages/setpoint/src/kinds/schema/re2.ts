@@ -1,13 +1,13 @@
 /** The largest count of a repetition that RE2 takes. */
 const LARGEST_REPEAT = 1000;
-/** Letters that may follow a backslash in RE2 with the meaning that they have in JavaScript. */
+/** Escapes with the same meaning in RE2 and in JavaScript. */
 const COMMON_ESCAPES = "bBdDsSwWfnrtv";
 
 export type Translation = { readonly pattern: string } | { readonly problem: string };
 
 /**
- * A JavaScript pattern in the syntax of RE2, which API servers use, or why there is none. Only what means the same in
- * both passes: look-around, back references and JavaScript's own classes do not.
+ * A JavaScript pattern in RE2 syntax, which API servers use, or why that is impossible. Accepts only what means the
+ * same in both: no look-around, no back references, none of JavaScript's own classes.
  */
 export function toRe2(pattern: string): Translation {
   try {

@@ -3,7 +3,7 @@ import { isSameJson } from "../same-json.js";
 import { fieldStep } from "./schema-place.js";
 import type { StructuralSchema } from "./structural-schema.js";
 
-/** A way in which a schema takes less than before. */
+/** A way in which a schema accepts less than before. */
 export interface SchemaChange {
   readonly path: string;
   readonly message: string;
@@ -50,7 +50,7 @@ function isWider(from: string, to: string): boolean {
   return from === "integer" && to === "number";
 }
 
-/** What values a field may have. */
+/** Compares the allowed values of a field. */
 function compareValues(before: StructuralSchema, after: StructuralSchema, path: string, report: Report): void {
   const gone =
     after.enum && (before.enum?.filter((value) => !after.enum?.some((other) => isSameJson(other, value))) ?? []);
@@ -83,7 +83,7 @@ function compareValues(before: StructuralSchema, after: StructuralSchema, path: 
   }
 }
 
-/** How server-side apply tells parts and owners apart. */
+/** Compares how server-side apply identifies parts and owners. */
 function compareOwnership(before: StructuralSchema, after: StructuralSchema, path: string, report: Report): void {
   const lists = [before["x-kubernetes-list-type"] ?? "atomic", after["x-kubernetes-list-type"] ?? "atomic"];
   if (after.type === "array" && lists[0] !== lists[1])

@@ -4,10 +4,10 @@ import { inexpressible, type JsonSchema, UNREPRESENTABLE } from "./json-schema.j
 import { toRe2 } from "./re2.js";
 import type { Place } from "./schema-place.js";
 
-/** A structural schema in the making. */
+/** A structural schema under construction. */
 export type SchemaDraft = { -readonly [Key in keyof JSONSchemaProps]: JSONSchemaProps[Key] };
 
-/** Keywords that constrain values in ways that no structural schema can. */
+/** Keywords that no structural schema can express. */
 const FOREIGN: Readonly<Record<string, string>> = {
   prefixItems: "tuples cannot be expressed; use an object with named fields, or a list",
   contains: "`contains` cannot be expressed; write a CEL rule (k8s.rule)",
@@ -19,7 +19,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   not: "`not` cannot be expressed; write a CEL rule (k8s.rule)",
 };
 
-/** Throws for what no structural schema can say. */
+/** Throws for what no structural schema can express. */
 export function checkExpressible(schema: JsonSchema, place: Place): void {
   if (schema[UNREPRESENTABLE]) throw inexpressible(place.path, unrepresentable(String(schema[UNREPRESENTABLE])));
   for (const [keyword, why] of Object.entries(FOREIGN)) {
@@ -36,14 +36,14 @@ function unrepresentable(what: string): string {
   return `a ${what} is not JSON`;
 }
 
-/** Formats that API servers know; they warn of others and check nothing. */
+/** Formats that API servers know; they warn about others and do not check them. */
 const FORMATS: ReadonlySet<string> = new Set([
   ...["bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4", "uuid5"],
   ...["isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor", "byte", "password", "date"],
   ...["duration", "date-time", "int32", "int64", "float", "double", "k8s-short-name", "k8s-long-name"],
 ]);
 
-/** The constraints on scalars that both sides have. */
+/** The constraints on scalars that both schema dialects have. */
 export function validationsOf(schema: JsonSchema, place: Place): SchemaDraft {
   const draft: SchemaDraft = {};
   if (Array.isArray(schema.enum)) draft.enum = schema.enum as readonly JsonValue[];
@@ -63,7 +63,7 @@ export function patternOf(pattern: string, place: Place): string {
   return translation.pattern;
 }
 
-/** Exclusive bounds are numbers in JSON Schema and flags here. The bounds of JavaScript's integers say nothing. */
+/** Exclusive bounds are numbers in JSON Schema and flags here. Ignores the bounds of JavaScript's safe integers. */
 function boundOf(
   schema: JsonSchema,
   inclusive: "minimum" | "maximum",

@@ -2,27 +2,27 @@ import type { Marker } from "../k8s.js";
 import { ownField } from "../own-field.js";
 import { inexpressible, type JsonSchema } from "./json-schema.js";
 
-/** Where in a schema we are, and what is known on the way there. */
+/** The current position in a schema, with its context. */
 export interface Place {
   /** `spec.ports[].name`; the values of a map are `spec.labels.*`. */
   readonly path: string;
-  /** What `$ref`s start from. */
+  /** The root for `$ref`s. */
   readonly root: JsonSchema;
-  /** The `$ref`s that are being followed; one that comes up again never ends. */
+  /** The `$ref`s that are being followed, to detect recursion. */
   readonly refs: readonly string[];
-  /** How many lists and maps are around: each multiplies what a CEL rule may cost. */
+  /** The number of enclosing lists and maps: each multiplies the cost of a CEL rule. */
   readonly depth: number;
   readonly markers: Readonly<Record<string, Marker>>;
-  /** The paths of markers that were met. */
+  /** The paths of markers that were used. */
   readonly markersMet: Set<string>;
-  /** A branch of a union is at the path of the union, whose marker is not its own. */
+  /** A branch of a union has the path of the union, but not its marker. */
   readonly isBranch: boolean;
 }
 
-/** The step from an object to its field in a path. */
+/** The path step from an object to its field. */
 export const fieldStep = (name: string): string => (/^[\w-]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`);
 
-/** Marked as unchecked by its author: what cannot be expressed is left out instead of refused. */
+/** Its author marked it as unchecked: omit what cannot be expressed instead of refusing it. */
 export const isOpaque = (schema: JsonSchema): boolean => schema["x-kubernetes-preserve-unknown-fields"] === true;
 
 /** Follows references and adds the marker of the path. */
@@ -54,6 +54,6 @@ function lookUp({ root, path }: Place, ref: string): JsonSchema {
     const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
     found = ownField((found ?? {}) as JsonSchema, key);
   }
-  if (typeof found !== "object" || found === null) throw inexpressible(path, `not found: ${ref}`);
+  if (typeof found !== "object" || found === null) throw inexpressible(path, `there is nothing at ${ref}`);
   return found as JsonSchema;
 }

@@ -8,8 +8,9 @@ import type { SchemaDraft } from "./schema-keywords.js";
 import type { StructuralSchema } from "./structural-schema.js";
 
 /**
- * One structural schema for several: a value has one type, and all fields are declared in one place. Objects flow
- * into one whose rules tell which fields belong together; `isExclusive` for unions whose branches rule each other out.
+ * One structural schema for several branches: a value has one type, and all fields are declared in one place. Objects
+ * are merged into one, with rules for which fields belong together; `isExclusive` for unions whose branches exclude
+ * each other.
  */
 export function unionOf(branches: readonly StructuralSchema[], path: string, isExclusive: boolean): SchemaDraft {
   const distinct = branches.filter((branch, at) => branches.findIndex((other) => isSameJson(other, branch)) === at);
@@ -46,7 +47,7 @@ function scalarUnion(branches: readonly StructuralSchema[]): SchemaDraft {
   return constraints.some((rest) => Object.keys(rest).length === 0) ? { type } : { type, anyOf: constraints };
 }
 
-/** Constraints on texts are not asked of numbers, nor the other way round: those of both branches can stand together. */
+/** Constraints on strings do not apply to numbers and vice versa, so those of both branches can be combined. */
 function intOrString(branches: readonly StructuralSchema[], path: string): SchemaDraft {
   const draft: SchemaDraft = { "x-kubernetes-int-or-string": true };
   for (const { type: _type, ...branch } of branches) {
@@ -157,7 +158,7 @@ function discriminatedRules(
   }
   return rules;
 
-  /** Where branches allow different choices for one field, each its own. */
+  /** Rules for a field whose choices differ between branches. */
   function narrowedRules(name: string, field: string, having: readonly StructuralSchema[]): ValidationRule[] {
     const choices = having.map((branch) => ownField(branch.properties, name)?.enum);
     if (choices.every((values) => isSameJson(values, choices[0]))) return [];
@@ -169,7 +170,7 @@ function discriminatedRules(
   }
 }
 
-/** One of the branches must have all it requires, and, where they exclude each other, nothing of the others. */
+/** One of the branches must have all its required fields and, if branches exclude each other, no field of the others. */
 function choiceRules(branches: readonly StructuralSchema[], path: string, isExclusive: boolean): ValidationRule[] {
   if (branches.some((branch) => branch["x-kubernetes-validations"])) {
     throw inexpressible(path, "rules in the branches of a union need a discriminator field");

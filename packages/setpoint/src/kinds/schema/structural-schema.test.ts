@@ -259,7 +259,7 @@ describe("what no CustomResourceDefinition can say", () => {
     [
       "a codec",
       z.codec(z.string(), z.int(), { decode: Number, encode: String }),
-      "spec.field: it turns string into integer",
+      "spec.field: it transforms string into integer",
     ],
     ["a map of maps of dates", z.record(z.string(), z.record(z.string(), z.date())), "spec.field.*.*: a Date"],
     ["a union of scalars", z.union([z.string(), z.boolean()]), "spec.field: a union of boolean and string"],
@@ -276,7 +276,7 @@ describe("what no CustomResourceDefinition can say", () => {
       z.literal([1, 2]).nullable(),
       "spec.field: only an enum of texts can be nullable",
     ],
-    ["a default of null", z.string().nullable().default(null), "spec.field: servers forget a default of null"],
+    ["a default of null", z.string().nullable().default(null), "spec.field: servers drop a default of null"],
     [
       "fields beside a schema for others",
       z.object({ a: z.string() }).catchall(z.int()),
@@ -293,7 +293,7 @@ describe("what no CustomResourceDefinition can say", () => {
     ["a negation", inner({ type: "string", not: { enum: ["a"] } }), "spec.field.items[]: `not`"],
     ["a reference to nothing", { $ref: "#/$defs/Nothing" }, "spec.field: there is nothing at #/$defs/Nothing"],
     ["an unknown type", { type: "text" }, 'spec.field: there is no type "text"'],
-    ["a set of objects", z.array(z.object({})).meta(k8s.listSet), "spec.field: only scalars"],
+    ["a set of objects", z.array(z.object({})).meta(k8s.listSet), "spec.field: only a list of scalars"],
     [
       "a list by a missing field",
       z.array(z.object({})).meta(k8s.listMap("name")),
@@ -302,7 +302,7 @@ describe("what no CustomResourceDefinition can say", () => {
     [
       "a list by an optional field",
       z.array(z.object({ name: z.string().optional() })).meta(k8s.listMap("name")),
-      "spec.field[].name: it tells the items apart",
+      "spec.field[].name: it is a key of the list map",
     ],
     [
       "branches that disagree",

@@ -15,12 +15,12 @@ import {
 import { fieldStep, isOpaque, type Place, resolve } from "./schema-place.js";
 import { unionOf } from "./schema-union.js";
 
-/** A schema as CustomResourceDefinitions hold it: every value has one type, and all fields are declared in one place. */
+/** A schema in the form of CustomResourceDefinitions: every value has one type, and all fields are declared in one place. */
 export type StructuralSchema = JSONSchemaProps;
 
 /**
- * The structural form of a JSON Schema. Throws `SCHEMA_INEXPRESSIBLE`, which names the path, for what has none: the
- * server would refuse it, or worse, accept something else.
+ * The structural form of a JSON Schema. Throws `SCHEMA_INEXPRESSIBLE` with the path if there is none: the server would
+ * refuse the schema, or accept other values.
  */
 export function toStructural(given: unknown, place: Place): StructuralSchema {
   const { schema, place: here } = resolve(given, place);
@@ -42,7 +42,8 @@ function convert(schema: JsonSchema, place: Place): StructuralSchema {
   const { bare, isNullable } = withoutNull(schema, place);
   const core = coreOf(bare, place);
   const annotations = annotationsOf(schema);
-  // First for the eye of the reader, and last because a union's own text goes before that of its branch.
+  // Annotations come first for readability, and again last, because a union's own text takes precedence over that of
+  // its branch.
   const draft: SchemaDraft = { ...annotations, ...core, ...annotations };
   if (isNullable) makeNullable(draft, place);
   const rules = distinctRules([...(core["x-kubernetes-validations"] ?? []), ...rulesOf(schema)]);
@@ -56,7 +57,7 @@ const distinctRules = (rules: readonly ValidationRule[]): readonly ValidationRul
   ...new Map(rules.map((rule) => [rule.rule, rule])).values(),
 ];
 
-/** An enum with null in it is refused by servers for null itself; a pattern says the same and is not asked of null. */
+/** Servers refuse null for an enum that contains null. A pattern expresses the same and does not apply to null. */
 function makeNullable(draft: SchemaDraft, place: Place): void {
   draft.nullable = true;
   if (!draft.enum) return;
@@ -91,7 +92,7 @@ function withoutNull(schema: JsonSchema, place: Place): { bare: JsonSchema; isNu
   return { bare, isNullable };
 }
 
-/** The schema without annotations, null and extensions: what its values are. */
+/** The schema without annotations, null and extensions. */
 function coreOf(schema: JsonSchema, place: Place): SchemaDraft {
   const branches = (schema.oneOf ?? schema.anyOf) as readonly unknown[] | undefined;
   const inBranch = { ...place, isBranch: true };
@@ -145,7 +146,7 @@ function impliedType(schema: JsonSchema): string | undefined {
   return schema.items === undefined ? undefined : "array";
 }
 
-/** Objects flow into one; constraints without a type of their own stay beside it. */
+/** Merges objects into one; keeps constraints without a type. */
 function intersectionOf(schema: JsonSchema, parts: readonly unknown[], place: Place): SchemaDraft {
   const inBranch = { ...place, isBranch: true };
   const resolved = parts.map((part) => resolve(part, inBranch).schema);
@@ -158,7 +159,7 @@ function intersectionOf(schema: JsonSchema, parts: readonly unknown[], place: Pl
   const merged: Record<string, unknown> = {};
   for (const part of all) {
     for (const [keyword, value] of Object.entries(part)) {
-      // What a part does not know is pruned, not refused: another part may know it.
+      // Unknown fields are pruned, not refused, because another part may declare them.
       if (value === undefined || (keyword === "additionalProperties" && value === false)) continue;
       if (keyword === "properties") merged.properties = mergeFields(merged.properties, value, place);
       else if (keyword === "required")
@@ -234,7 +235,7 @@ function fieldsOf(fields: JsonSchema, schema: JsonSchema, place: Place): SchemaD
   };
 }
 
-/** The pattern of map keys, as a CEL rule: structural schemas have no keyword for it. */
+/** The pattern of map keys as a CEL rule, because structural schemas have no keyword for it. */
 function keyRules(names: JsonSchema | undefined, draft: SchemaDraft, place: Place): ValidationRule[] {
   const conditions: string[] = [];
   if (typeof names?.pattern === "string")
@@ -252,7 +253,7 @@ function keyRules(names: JsonSchema | undefined, draft: SchemaDraft, place: Plac
   return [{ rule: `self.all(key, ${conditions.join(" && ")})`, message: `keys must ${what}` }];
 }
 
-/** Server-side apply needs to tell the items of a set or a map-like list apart. */
+/** Server-side apply must be able to identify the items of a set or a list map. */
 function checkListType(draft: SchemaDraft, place: Place): void {
   const type = draft["x-kubernetes-list-type"];
   if (type === undefined) return;

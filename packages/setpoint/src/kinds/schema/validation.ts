@@ -3,7 +3,7 @@ import { ownField } from "../own-field.js";
 import { isSameJson } from "../same-json.js";
 import { fieldStep } from "./schema-place.js";
 
-/** What is wrong with one field of an object. */
+/** An invalid field of an object. */
 export interface FieldProblem {
   /** `spec.ports[0].name`. */
   readonly path: string;
@@ -11,8 +11,8 @@ export interface FieldProblem {
 }
 
 /**
- * What an API server would refuse of a value: types, required fields, bounds, patterns, choices, list types. CEL rules
- * are the server's alone. Unknown fields are no problem: it drops them.
+ * What an API server would refuse in a value: types, required fields, bounds, patterns, choices, list types. Only
+ * servers check CEL rules. Unknown fields are fine: servers drop them.
  */
 export function validateValue(value: unknown, schema: JSONSchemaProps, path: string): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
@@ -69,7 +69,7 @@ function describe(value: unknown): string {
   return JSON.stringify(value) ?? String(value);
 }
 
-/** The constraints of a schema that a value of the right type breaks. Those on texts are not asked of numbers. */
+/** The constraints that a value of the right type violates. String constraints do not apply to numbers. */
 function constraintsBroken(value: unknown, schema: JSONSchemaProps): string[] {
   const broken: string[] = [];
   if (schema.enum && !schema.enum.some((choice) => isSameJson(choice, value))) {
@@ -102,7 +102,7 @@ function boundsBroken(value: number, schema: JSONSchemaProps): string[] {
   return broken;
 }
 
-/** RE2's `\x{…}` is JavaScript's `\u{…}`; else the patterns that pass `toRe2` mean the same in both. */
+/** RE2's `\x{…}` is JavaScript's `\u{…}`; otherwise patterns that pass `toRe2` mean the same in both. */
 function toRegExp(pattern: string): RegExp {
   const translated = pattern.replace(/\\x\{/g, "\\u{");
   try {
@@ -130,7 +130,7 @@ function validateList(list: readonly unknown[], schema: JSONSchemaProps, path: s
   });
 }
 
-/** What tells the items of a set or a map-like list apart; undefined for other lists. */
+/** Identifies the items of a set or a list map; undefined for other lists. */
 function identityOf(schema: JSONSchemaProps): ((item: unknown) => string) | undefined {
   if (schema["x-kubernetes-list-type"] === "set") return (item) => JSON.stringify(item);
   if (schema["x-kubernetes-list-type"] !== "map") return undefined;

@@ -7,7 +7,7 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** The text that requests take, or parsed terms. */
+/** The text form of requests, or parsed terms. */
 export type FieldSelectorLike = string | readonly FieldRequirement[];
 
 /**
@@ -24,7 +24,7 @@ export function parseFieldSelector(selector: FieldSelectorLike): readonly FieldR
   });
 }
 
-/** As a query parameter takes it: `metadata.name=web,status.phase!=Failed`. */
+/** The text for a query parameter: `metadata.name=web,status.phase!=Failed`. */
 export function formatFieldSelector(selector: FieldSelectorLike): string {
   return parseFieldSelector(selector)
     .map(({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, "\\$&")}`)

@@ -3,7 +3,7 @@ import { LabelRule } from "./label-rule.js";
 import { LabelSelectorText } from "./label-selector-text.js";
 import { SelectorError } from "./selector-error.js";
 
-/** A selector as objects hold it. The empty one selects everything. */
+/** A selector in its object form. The empty one selects everything. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly LabelSelectorRequirement[];
@@ -79,7 +79,7 @@ function formatTerm({ key, operator, values }: LabelRequirement): string {
   }
 }
 
-/** Whether all terms hold for these labels. An absent label satisfies `NotIn` and `DoesNotExist` alone. */
+/** Whether all terms hold for these labels. An absent label satisfies only `NotIn` and `DoesNotExist`. */
 export function matchesLabels(selector: LabelSelectorLike, labels: Labels | undefined): boolean {
   return labelMatcher(selector)(labels);
 }

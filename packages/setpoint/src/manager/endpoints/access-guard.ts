@@ -4,15 +4,15 @@ import type { Clock } from "../../clock/clock.js";
 import { timeoutSignal } from "../../clock/timeout-signal.js";
 import type { Guard } from "./endpoint-server.js";
 
-/** An address, or the one name that means this machine for everybody: no DNS has a say in them. */
+/** An address, or `localhost`: DNS cannot redirect these. */
 const OWN_HOST = /^(localhost|[\d.]+|\[[\da-f:.]+\])(:\d+)?$/i;
 
-/** What a browser says of a request that the page itself, or the person before it, has made. */
+/** The values that browsers send for requests of the page itself or of the user. */
 const OWN_SITE = new Set(["same-origin", "none"]);
 
 /**
- * For a laptop: whoever is on this machine may look. A web page of another site may not: one that had its own name lead
- * here, to be let read the answer, says that name in `Host`; any other is told by the browser in `Sec-Fetch-Site`.
+ * For a laptop: everybody on this machine may read. A web page of another site may not. If it uses DNS rebinding to
+ * read the response, its name is in `Host`; otherwise the browser says so in `Sec-Fetch-Site`.
  */
 export const loopbackOnly: Guard = async ({ isLoopback, headers }) => {
   if (!isLoopback) return { status: 403, body: "this endpoint answers only on the loopback interface\n" };
@@ -29,40 +29,40 @@ export const loopbackOnly: Guard = async ({ isLoopback, headers }) => {
 };
 
 /**
- * For whom a token must be made that comes through the API server's proxy: it passes through a pod, which must not be able
- * to use it for anything but this.
+ * The audience of tokens that come through the API server's proxy: these pass through a pod, which must not be able to
+ * use them for anything else.
  */
 const TIMELINE_AUDIENCE = "setpoint.dev/timeline";
 
-/** Callers whose reviews are under way at once: they share the connection and the priority of the operator's own requests. */
+/** How many callers to review at once: reviews share the connection and priority of the operator's own requests. */
 const MAX_REVIEWS = 8;
 /** How long the API server may take for the reviews of one caller. */
 const REVIEW_MS = 10_000;
-/** How long a token that is not valid is refused without asking again, and how many are known. */
+/** How long to refuse an invalid token without asking again, and how many to remember. */
 const REFUSED_MS = 10_000;
 const MAX_REFUSED = 1_000;
 
 export interface ReviewOptions {
   readonly clock: Clock;
   /**
-   * For whom a token must have been made: any of these. Where there are none: the API server, or `setpoint.dev/timeline`
-   * where the token comes through the API server's proxy.
+   * The accepted audiences of tokens. Without any: the API server's own, or `setpoint.dev/timeline` for tokens that
+   * come through the API server's proxy.
    */
   readonly audiences?: readonly string[];
 }
 
 /**
- * For a cluster: the caller's bearer token is reviewed by the API server, and its holder must be allowed to `get` the
- * path (a ClusterRole with `nonResourceURLs`), as kube-rbac-proxy would ask. No right is remembered: one that was taken away
- * is gone at once. That a token is not valid is, for some seconds, and only a few are reviewed at once: whoever reaches the
- * port must not be able to flood the API server through it. Rejects, and lets nobody in, where that cannot be asked.
+ * For a cluster: the API server reviews the caller's bearer token, and the user must be allowed to `get` the path (a
+ * ClusterRole with `nonResourceURLs`), as with kube-rbac-proxy. Permissions are not cached, so a revoked one takes
+ * effect at once. Invalid tokens are cached for some seconds, and few reviews run at once, so that callers cannot flood
+ * the API server. If the API server does not answer, rejects and admits nobody.
  */
 export function reviewedAccess(client: Client, { clock, audiences = [] }: ReviewOptions): Guard {
-  /** By token and by whom it must be made for, as a hash: why it is refused, and until when. */
+  /** By hash of token and audiences: why it is refused, and until when. */
   const refused = new Map<string, { readonly body: string; readonly untilMs: number }>();
   let underWay = 0;
   return async ({ path, headers, signal }) => {
-    // An API server that proxies to a pod keeps `authorization` to itself.
+    // An API server that proxies to a pod does not forward `authorization`.
     const proxied = headers["x-setpoint-authorization"];
     const authorization = String(proxied ?? headers.authorization ?? "");
     const meant = proxied === undefined || audiences.length > 0 ? audiences : [TIMELINE_AUDIENCE];

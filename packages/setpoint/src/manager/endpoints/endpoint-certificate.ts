@@ -5,10 +5,10 @@ import type { Random } from "../../clock/random.js";
 import { SetpointError } from "../../errors/error.js";
 import { messageOf } from "../../loop/outcome.js";
 
-/** Kubelets bring a renewed Secret into a pod within about a minute. */
+/** Kubelets update a mounted Secret within about a minute. */
 const LOOK_MS = 60_000;
 
-/** What an endpoint shows, until it is disposed of. */
+/** The certificate of an endpoint, until disposed. */
 export interface EndpointCertificate extends Disposable {
   readonly current: KeyPair;
 }
@@ -16,16 +16,15 @@ export interface EndpointCertificate extends Disposable {
 export interface EndpointCertificateOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Called when `current` is another one. */
+  /** Called when `current` has changed. */
   readonly onRenewed: () => void;
-  /** It could not be renewed: the one before is shown on. */
+  /** The renewal failed; the previous certificate stays. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * The certificate in a folder, `tls.crt` and `tls.key` as a mounted Secret has them, looked at again each minute; without
- * a folder one that is made here and replaced in time, which callers cannot verify. Rejects with
- * `METRICS_CERTIFICATE_INVALID`.
+ * The certificate of a folder, `tls.crt` and `tls.key` as in a mounted Secret, read again each minute. Without a
+ * folder, a self-signed certificate, replaced before it expires. Rejects with `METRICS_CERTIFICATE_INVALID`.
  */
 export async function endpointCertificate(
   folder: string | undefined,

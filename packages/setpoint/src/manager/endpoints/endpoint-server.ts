@@ -6,7 +6,7 @@ import { isLoopbackCaller } from "../../client/cluster/loopback.js";
 import type { Clock } from "../../clock/clock.js";
 import { SetpointError } from "../../errors/error.js";
 
-/** What an endpoint answers: text or JSON at once, or lines as they come until the caller goes away. */
+/** The response of an endpoint: text or JSON, or a stream of lines until the caller disconnects. */
 export type EndpointAnswer =
   | { readonly status: number; readonly type?: string; readonly body: string }
   | { readonly status: number; readonly type: string; readonly lines: (signal: AbortSignal) => AsyncIterable<string> };
@@ -16,19 +16,22 @@ export interface EndpointRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage["headers"];
   readonly isLoopback: boolean;
-  /** Aborted when the caller goes away, or the server stops. */
+  /** Aborted when the caller disconnects, or the server stops. */
   readonly signal: AbortSignal;
 }
 
 export type Endpoint = (request: EndpointRequest) => EndpointAnswer | Promise<EndpointAnswer>;
 
-/** Says whether a caller may see an endpoint; the answer otherwise. */
+/** Decides whether a caller may use an endpoint; otherwise returns the response. */
 export type Guard = (request: EndpointRequest) => Promise<EndpointAnswer | undefined>;
 
 /** How often the callers of open streams are authorized again: a revoked permission must not outlive its stream. */
 const GUARD_AGAIN_MS = 60_000;
 
-/** The small HTTP server of a manager: health, metrics, timeline. GET alone, no bodies taken. HTTPS with a certificate. */
+/**
+ * The small HTTP server of a manager: health, metrics, timeline. Only GET, without request bodies. HTTPS if it has a
+ * certificate.
+ */
 export class EndpointServer implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #server: Server | SecureServer;
@@ -37,9 +40,9 @@ export class EndpointServer implements AsyncDisposable {
 
   constructor(clock: Clock, certificate?: KeyPair) {
     this.#clock = clock;
-    // Every request under way listens to it; this is not a leak.
+    // Every request in flight listens to it; this is not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#stop.signal);
-    // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
+    // Loaded on first use, so that importing this package stays cheap for processes without endpoints.
     const limits = { requestTimeout: 10_000, maxHeaderSize: 16_384 };
     const answer = (request: IncomingMessage, response: ServerResponse): void => void this.#answer(request, response);
     this.#server = certificate
@@ -47,7 +50,7 @@ export class EndpointServer implements AsyncDisposable {
       : process.getBuiltinModule("node:http").createServer(limits, answer);
   }
 
-  /** Shows another certificate from now on. Connections that stand are not cut. */
+  /** Presents another certificate to new connections. */
   show(certificate: KeyPair): void {
     if ("setSecureContext" in this.#server) this.#server.setSecureContext(secureContext(certificate));
   }
@@ -56,7 +59,10 @@ export class EndpointServer implements AsyncDisposable {
     this.#routes.set(path, { endpoint, guard });
   }
 
-  /** Listens on `host:port`; port 0 takes any. Rejects with `ADDRESS_UNAVAILABLE`, which says for what. Gives the URL. */
+  /**
+   * Listens on `host:port`; port 0 takes any free port. Rejects with `ADDRESS_UNAVAILABLE`, which names the purpose.
+   * Returns the URL.
+   */
   async listen(host: string, port: number, purpose: string): Promise<string> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", (cause: NodeJS.ErrnoException) => {
@@ -84,7 +90,7 @@ export class EndpointServer implements AsyncDisposable {
     const [path = "/", ...query] = (incoming.url ?? "/").split("?");
     const route = this.#routes.get(path);
     const gone = new AbortController();
-    // Before anything is waited for: a caller who leaves meanwhile is not told of again.
+    // Before the first await, so that a caller who disconnects meanwhile is noticed.
     response.once("close", () => gone.abort());
     const onStop = (): void => gone.abort();
     this.#stop.signal.addEventListener("abort", onStop, { once: true });
@@ -130,7 +136,7 @@ export class EndpointServer implements AsyncDisposable {
     response.end();
   }
 
-  /** Ends a stream whose caller is no longer allowed. While the API server cannot tell, the stream goes on. */
+  /** Ends a stream whose caller is no longer allowed. While the API server does not answer, the stream continues. */
   async #guardAgain(request: EndpointRequest, guard: Guard | undefined, over: AbortController): Promise<void> {
     if (!guard) return;
     for (;;) {
@@ -145,7 +151,7 @@ export class EndpointServer implements AsyncDisposable {
   }
 }
 
-/** Resolves when more may be written, or the reader is gone. */
+/** Resolves when the stream can take more, or the reader is gone. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (response.destroyed) return resolve();

@@ -15,35 +15,32 @@ import { HealthChecks } from "./health-answer.js";
 import { timelineEndpoint } from "./timeline-endpoint.js";
 
 export interface ListenAddress {
-  /** Empty for all addresses, of both families. */
+  /** Empty for all addresses of both families. */
   readonly host: string;
   readonly port: number;
 }
 
-/** What a manager tells over HTTP, and whom. */
+/** The HTTP endpoints of a manager, and who may use them. */
 export interface EndpointOptions {
-  /** `/livez`, `/readyz` and `/healthz`. Not served where left out. */
+  /** `/livez`, `/readyz` and `/healthz`. Defaults to not served. */
   readonly health?: ListenAddress;
-  /** `/metrics`, `/timeline` and `/rbac`. Not served where left out. */
+  /** `/metrics`, `/timeline` and `/rbac`. Defaults to not served. */
   readonly metrics?: ListenAddress;
   /**
-   * Who may see metrics and timeline: `loopback`, or whoever the cluster's RBAC allows. Defaults to `loopback`; where `run`
-   * connects as a pod, to `rbac`.
+   * Who may read metrics and timeline: callers on `loopback`, or callers that the cluster's RBAC allows. Defaults to
+   * `loopback`; if `run` connects as a pod, to `rbac`.
    */
   readonly metricsAccess?: "loopback" | "rbac";
-  /** HTTPS instead of plain HTTP for metrics and timeline. Defaults to true with `rbac`: tokens come there. */
+  /** HTTPS instead of plain HTTP for metrics and timeline. Defaults to true with `rbac`, because callers send tokens. */
   readonly metricsSecure?: boolean;
-  /**
-   * The folder of the certificate for that, `tls.crt` and `tls.key`, looked at each minute. Where left out, one is made
-   * that callers cannot verify.
-   */
+  /** The folder of that certificate, with `tls.crt` and `tls.key`, read each minute. Defaults to a self-signed certificate. */
   readonly metricsCertificates?: string;
   /**
-   * For whom the tokens must have been made that callers show, by `rbac`: any of these. One made for this alone is worth
-   * nothing elsewhere. Defaults to the API server's own audiences.
+   * The accepted audiences of callers' tokens, with `rbac`. A token for such an audience alone is useless elsewhere.
+   * Defaults to the API server's own audiences.
    */
   readonly metricsAudiences?: readonly string[];
-  /** `/debug/profile` and `/debug/heap` beside the metrics, for the same callers. Off by default. */
+  /** Serves `/debug/profile` and `/debug/heap` with the metrics, for the same callers. Off by default. */
   readonly profiling?: boolean;
 }
 
@@ -58,15 +55,15 @@ export interface EndpointSources {
   readonly timeline: Timeline;
   readonly loops: () => readonly LoopStatus[];
   readonly readiness: () => readonly HealthCheck[];
-  /** What is shown beside them. */
+  /** Shown in addition to the checks. */
   readonly notes: () => readonly string[];
   /** One line for each informer. */
   readonly informers: () => readonly string[];
-  /** The declared permissions that were needed so far; undefined if they are not counted. */
+  /** The declared permissions that were used so far; undefined if they are not counted. */
   readonly access: () => NarrowedRules | undefined;
 }
 
-/** The servers of a manager: health for everybody and without data; the rest guarded. */
+/** The servers of a manager: health for everybody and without data; everything else guarded. */
 export class Endpoints implements AsyncDisposable {
   readonly #servers: EndpointServer[] = [];
   #healthUrl: string | undefined;

@@ -4,7 +4,7 @@ import type { Logger } from "../../loop/logger.js";
 import { messageOf } from "../../loop/outcome.js";
 import type { EndpointAnswer } from "./endpoint-server.js";
 
-/** How long a check may take: one that hangs must not hang those who ask. */
+/** How long a check may take: one that hangs must not block the probes. */
 const CHECK_MS = 5_000;
 
 export interface HealthOptions {
@@ -14,17 +14,17 @@ export interface HealthOptions {
   readonly mask: (text: string) => string;
 }
 
-/** Runs checks, and answers as Kubernetes' own health endpoints do. */
+/** Runs checks, and answers like Kubernetes' own health endpoints. */
 export class HealthChecks {
   readonly #options: HealthOptions;
-  /** Checks that have not answered yet; they run again when they have. */
+  /** Pending checks; they run again only after they have answered. */
   readonly #pending = new WeakMap<HealthCheck, Promise<string | undefined>>();
 
   constructor(options: HealthOptions) {
     this.#options = options;
   }
 
-  /** Notes are shown beside the checks, and change nothing in the verdict. */
+  /** Notes are shown after the checks, and do not change the result. */
   async answer(checks: readonly HealthCheck[], notes: readonly string[] = []): Promise<EndpointAnswer> {
     const results = await Promise.all(
       checks.map(async (check) => ({ name: check.name, trouble: await this.#troubleOf(check) })),
@@ -60,7 +60,7 @@ export class HealthChecks {
     try {
       return await check.check();
     } catch (error) {
-      // What a check says is meant to be read; what a library throws may quote addresses and passwords.
+      // A check's result is public; an error of a library may quote addresses and passwords.
       this.#options.log.warn(`the check ${check.name} failed: ${messageOf(error)}`, { check: check.name, error });
       return "it threw an error, which is in the log";
     }

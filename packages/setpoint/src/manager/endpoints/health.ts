@@ -3,7 +3,7 @@ import type { InformerStatus } from "../../informer/informer.js";
 
 type NamedInformer = InformerStatus & { readonly kind: string };
 
-/** Without it a controller cannot work. */
+/** Without this informer a controller cannot work. */
 const isTrouble = ({ phase, synced }: NamedInformer): boolean =>
   !synced || phase === "waiting-for-kind" || phase === "stopped";
 
@@ -34,17 +34,17 @@ function informersThat(
   return [...new Set(lines)];
 }
 
-/** What keeps a process from being ready, one reason a line. */
+/** What keeps a process from being ready, one reason per line. */
 export function controllerTrouble(statuses: Statuses): readonly string[] {
   return informersThat(isTrouble, statuses);
 }
 
-/** What does not, and should be known: informers that cannot see what changes. */
+/** What does not, but should be known: informers that do not see changes. */
 export function controllerStrain(statuses: Statuses): readonly string[] {
   return informersThat(isStrained, statuses);
 }
 
-/** All of them, however they do. */
+/** All informers, whatever their state. */
 export function informerLines(statuses: Statuses): readonly string[] {
   return informersThat(() => true, statuses, describedInFull);
 }

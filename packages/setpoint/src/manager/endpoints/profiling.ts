@@ -7,12 +7,12 @@ const MAX_SECONDS = 300;
 const JSON_TYPE = "application/json";
 
 /**
- * - `profile`, as `/debug/profile?seconds=10`: where the CPU's time goes, as a `.cpuprofile` that browsers and editors open. Ends
- *   when its caller goes away.
- * - `heap`: what fills the heap, as a `.heapsnapshot`, every Secret in the caches included. The process stands still while it is
+ * - `profile`, as `/debug/profile?seconds=10`: a CPU profile, as a `.cpuprofile` that browsers and editors open. Ends
+ *   when its caller disconnects.
+ * - `heap`: a heap snapshot, as a `.heapsnapshot`, including every Secret in the caches. The process blocks while it is
  *   taken.
  *
- * One at a time: a second caller meanwhile is answered 409.
+ * One at a time: a second caller gets 409.
  */
 export function profilingEndpoints(clock: Clock): { readonly profile: Endpoint; readonly heap: Endpoint } {
   let isBusy = false;
@@ -48,7 +48,7 @@ export function profilingEndpoints(clock: Clock): { readonly profile: Endpoint; 
   };
 }
 
-/** A session of this process with itself: no port is opened for it. */
+/** An inspector session with this process itself: it opens no port. */
 async function inSession(use: (session: Session) => Promise<string>): Promise<string> {
   const { Session: Inspector } = process.getBuiltinModule("node:inspector/promises");
   const session = new Inspector();

@@ -3,11 +3,11 @@ import type { TLSSocket } from "node:tls";
 
 export interface SecureAnswer {
   readonly status: number;
-  /** Of the certificate that was shown: `DNS:localhost`. */
+  /** The names of the server's certificate: `DNS:localhost`. */
   readonly hosts: string | undefined;
 }
 
-/** Asks over a connection of its own, whatever certificate is shown. */
+/** Sends a request over a new connection and accepts any certificate. */
 export function secureRequest(url: string, headers: Readonly<Record<string, string>> = {}): Promise<SecureAnswer> {
   return new Promise((resolve, reject) => {
     get(url, { rejectUnauthorized: false, agent: false, headers }, (response) => {

@@ -2,13 +2,13 @@ import type { RunRecord, Timeline } from "../../controller/timeline/timeline.js"
 import type { LoopStatus } from "../loop-status.js";
 import type { Endpoint } from "./endpoint-server.js";
 
-/** Runs that a slow reader may fall behind before the oldest are left out. */
+/** How many runs a slow reader may fall behind before the oldest are dropped. */
 const MAX_BACKLOG = 1_000;
 
 /**
- * `/timeline`: the last runs as a JSON list, oldest first; with `?watch=true` one JSON object a line, first what there
- * is, then each run as it ends. `controller` and `key` narrow it down. Of those that a reader was too slow for, a line tells how
- * many there were: `{"dropped":12}`. With `?loops=true` it is the loops themselves, and what keeps each from working.
+ * `/timeline`: the last runs as a JSON list, oldest first. With `?watch=true`, one JSON object per line: first the
+ * existing runs, then each run as it ends. `controller` and `key` filter. If a reader is too slow, a line says how many
+ * runs were dropped: `{"dropped":12}`. `?loops=true` returns the loops instead, with what keeps each from working.
  */
 export function timelineEndpoint(timeline: Timeline, loops: () => readonly LoopStatus[]): Endpoint {
   return ({ query }) => {

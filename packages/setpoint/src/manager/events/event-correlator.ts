@@ -3,19 +3,19 @@ import type { ObjectEvent } from "../../controller/event-recorder.js";
 /** Distinct messages of one reason within the window before they are aggregated. */
 const AGGREGATE_AFTER = 10;
 const AGGREGATE_WINDOW_MS = 600_000;
-/** Per object and reason: so many writes at once, then one each refill. */
+/** Per object and reason: this many writes at once, then one per refill. */
 const BURST = 25;
 const REFILL_MS = 300_000;
-/** How many series are remembered; the oldest are forgotten first, and with them how many there were. */
+/** How many series to remember; the oldest are forgotten first, with their counts. */
 export const MAX_SERIES = 16_384;
 
-/** What to write for an event: a new one, or one more of a series that was written before. */
+/** What to write for an event: a new one, or one more of an existing series. */
 export interface CorrelatedEvent {
   readonly series: string;
   readonly message: string;
   readonly count: number;
   readonly firstMs: number;
-  /** The first of its reason on the object, as far as is remembered. */
+  /** The first event of its reason on the object, as far as remembered. */
   readonly isFirst: boolean;
 }
 
@@ -33,9 +33,9 @@ interface Reason {
 }
 
 /**
- * Decides what becomes of events: identical ones are counted, many alike are told as one, and a flood of one reason is
- * thinned out. The reason is part of every key, so that one reason never hides another, and the first event of a reason
- * is never dropped. Pure: no I/O, time passed in.
+ * Decides what to do with events: identical ones are counted, many similar ones are aggregated, and a flood of one
+ * reason is thinned out. Every key includes the reason, so that one reason never hides another, and the first event of
+ * a reason is never dropped. Pure: no I/O, the caller passes the time.
  */
 export class EventCorrelator {
   readonly #series = new Map<string, Series>();
@@ -47,7 +47,7 @@ export class EventCorrelator {
     return this.#dropped;
   }
 
-  /** Undefined where the event is one too many of its reason. */
+  /** Undefined if there are too many events of its reason. */
   correlate(event: ObjectEvent, nowMs: number): CorrelatedEvent | undefined {
     const reasonKey = [
       event.object.metadata.uid,

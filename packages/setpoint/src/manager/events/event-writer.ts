@@ -11,9 +11,9 @@ import { type Logger, silentLogger } from "../../loop/logger.js";
 import { EventLine, type WaitingEvent } from "../log/event-line.js";
 import { type CorrelatedEvent, EventCorrelator, MAX_SERIES } from "./event-correlator.js";
 
-/** Written at once. One after the other, events of many objects would come minutes late. */
+/** How many events to write at once. Sequentially, events of many objects would be minutes late. */
 const WRITERS = 4;
-/** Tries where the server cannot be reached, and the pause between them. */
+/** How often to try if the server is unreachable, and the pause in between. */
 const MAX_TRIES = 12;
 const RETRY_MS = 10_000;
 /** The longest name of an object. */
@@ -25,23 +25,23 @@ export interface EventWriterOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
-  /** Who reports: the app's or the manager's name. */
+  /** The reporting component: the name of the app or the manager. */
   readonly component: string;
   readonly log?: Logger;
-  /** Nothing is written once it is closed: another process tells of the objects then. Open where left out. */
+  /** Nothing is written once it is closed: another process reports events then. Defaults to open. */
   readonly fence?: Fence;
 }
 
 /**
- * Writes events to the API server beside the work that they tell of: recording one never waits and never fails. Those of one
- * object are written in their order. The first of a reason is never dropped for want of space, only where the server cannot
- * be reached for minutes, or refuses it. The values of Secrets must not be in a message; Setpoint's own never contain them.
+ * Writes events to the API server in the background: recording one never waits and never fails. Events of one object
+ * are written in order. The first of a reason is never dropped for lack of space, only if the server is unreachable for
+ * minutes, or refuses it. Messages must not contain values of Secrets; Setpoint's own never do.
  */
 export class EventWriter implements EventRecorder, AsyncDisposable {
   readonly #options: EventWriterOptions;
   readonly #log: Logger;
   readonly #correlator = new EventCorrelator();
-  /** By series: the name of the event that was written for it. */
+  /** By series: the name of its written event. */
   readonly #written = new Map<string, { readonly namespace: string; readonly name: string }>();
   readonly #line = new EventLine();
   readonly #writers = new Set<Promise<void>>();
@@ -86,7 +86,7 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
   }
 
   async #work(): Promise<void> {
-    // Callers that record an event do not wait until it is written.
+    // A caller that records an event does not wait for the write.
     await undefined;
     for (let event = this.#line.take(); event; event = this.#line.take()) {
       await this.#write(event);
@@ -127,11 +127,11 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
         await client.patch(Event, known.name, { type: "merge", body }, { namespace: known.namespace, signal });
         return;
       } catch (error) {
-        // Events expire: this one is made anew, with the count of its series.
+        // Events expire: create this one again, with the count of its series.
         if (!isNotFound(error)) throw error;
       }
     }
-    // Events of cluster-scoped objects live in the namespace `default`, where kubectl looks for them.
+    // Events of cluster-scoped objects are in the namespace `default`, where kubectl looks for them.
     const namespace = object.namespace || "default";
     const name = this.#nameFor(object.name);
     await client.create(
@@ -155,7 +155,10 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
     if (this.#written.size > MAX_SERIES) this.#written.delete(this.#written.keys().next().value!);
   }
 
-  /** The object's name and a random end. Names of roles may have more letters than events', and others be too long. */
+  /**
+   * The object's name with a random suffix. Role names may have characters that event names may not, and names may be
+   * too long.
+   */
   #nameFor(object: string): string {
     const suffix = Buffer.from(this.#options.random.bytes(8)).toString("hex");
     const plain = object.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-");
@@ -163,7 +166,7 @@ export class EventWriter implements EventRecorder, AsyncDisposable {
   }
 }
 
-/** What is needed of an event to write it: not the object, which may be large. */
+/** The parts of an event that the write needs, without the object, which may be large. */
 function waiting({ object, type, reason }: ObjectEvent, correlated: CorrelatedEvent, lastMs: number): WaitingEvent {
   const { apiVersion, kind, metadata } = object;
   const { namespace, name, uid, resourceVersion } = metadata;

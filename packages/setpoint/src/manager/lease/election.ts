@@ -16,14 +16,14 @@ import { LeaseThread } from "./lease-thread.js";
 export interface ElectionOptions
   extends Partial<Pick<LeaderElectorOptions, "namespace" | "name" | "identity" | "lease" | "renew" | "retry">> {
   /**
-   * Holds the election in a thread of its own, connected to this cluster, so that code which blocks the event loop does
-   * not lose the lease. `run` does so by itself where it connects by itself.
+   * Runs the election in a separate thread with its own connection to this cluster, so that code which blocks the event
+   * loop does not lose the lease. `run` sets this if it connects itself.
    */
   readonly thread?: Pick<ConnectOptions, "kubeconfig" | "context">;
 }
 
 interface Candidate {
-  /** The manager's, and the Lease's unless another is given. */
+  /** The name of the manager, and the default name of the Lease. */
   readonly name: string;
   readonly client: Client;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ interface Candidate {
   readonly log: Logger;
 }
 
-/** The election of one process, in this thread or in one of its own. */
+/** The election of one process, in this thread or in a separate one. */
 export function electorOf({ thread, ...given }: ElectionOptions, candidate: Candidate): Elector {
   const { name, client, clock, random, log } = candidate;
   const identity = `${process.env.HOSTNAME ?? "local"}_${Buffer.from(random.bytes(6)).toString("hex")}`;
@@ -43,7 +43,7 @@ export function electorOf({ thread, ...given }: ElectionOptions, candidate: Cand
   return new LeaderElector({ ...elector, client, clock, random, log });
 }
 
-/** The thread's module, where this package is installed; one that is bundled into a single file has none beside it. */
+/** The thread's module, if this package is installed; a bundle in a single file lacks it. */
 function workerModule(): URL | undefined {
   try {
     return new URL(import.meta.resolve("setpoint/lease-worker"));

@@ -12,7 +12,7 @@ import { type Logger, silentLogger } from "../../loop/logger.js";
 
 type LeaseSpec = NonNullable<Lease["spec"]>;
 
-/** Those of client-go. */
+/** The defaults of client-go. */
 export const DEFAULT_ELECTION = { lease: "15s", renew: "10s", retry: "2s" } as const;
 
 type ElectionTimes = Readonly<Record<keyof typeof DEFAULT_ELECTION, Duration>>;
@@ -23,25 +23,25 @@ export interface LeaderElectorOptions {
   readonly random: Random;
   readonly namespace: string;
   readonly name: string;
-  /** Who this process is; must differ from all others. */
+  /** Identifies this process; must be unique. */
   readonly identity: string;
-  /** How long a lease holds for others without renewal. Defaults to 15 s, as client-go. */
+  /** How long others wait for a lease that is not renewed. Defaults to 15 s, as in client-go. */
   readonly lease?: Duration;
   /**
-   * How long a leader leads without renewal, counted from when its last successful one began; each try may take half of it.
-   * Defaults to 10 s; must be below `lease`: what is left of that is for requests under way, and clocks that run unevenly.
+   * How long a leader leads without a renewal, counted from the start of its last successful one; each attempt may take
+   * half of it. Defaults to 10 s. Must be below `lease`: the difference covers requests in flight and clock drift.
    */
   readonly renew?: Duration;
-  /** The pause between tries. Defaults to 2 s. */
+  /** The pause between attempts. Defaults to 2 s. */
   readonly retry?: Duration;
   readonly log?: Logger;
-  /** Told after each renewal how much longer this process leads. */
+  /** Called after each renewal with the time for which this process still leads. */
   readonly onRenewed?: (leadsForMs: number) => void;
-  /** Asked before each renewal; false lets the lease run out. */
+  /** Called before each renewal; false lets the lease expire. */
   readonly mayRenew?: () => boolean;
 }
 
-/** The times of an election. Throws `LEASE_INVALID` for times with which no process could keep a lease. */
+/** The durations of an election. Throws `LEASE_INVALID` if no process could keep a lease with them. */
 export function electionTimes({ lease, renew, retry }: ElectionTimes): {
   readonly leaseMs: number;
   readonly renewMs: number;
@@ -55,28 +55,29 @@ export function electionTimes({ lease, renew, retry }: ElectionTimes): {
   throw new SetpointError("LEASE_INVALID", `${times}: each must be clearly below the one before`);
 }
 
-/** What a manager needs of an election, wherever it is held. */
+/** What a manager needs from an election. */
 export interface Elector {
   readonly fence: Fence;
-  /** Aborted once this process no longer leads after it did. */
+  /** Aborted once this process no longer leads. */
   readonly lost: AbortSignal;
   readonly isLeading: boolean;
-  /** Which Lease it is about. */
+  /** The Lease of the election. */
   readonly lease: { readonly namespace: string; readonly name: string };
   /** Resolves when this process leads; rejects when `signal` is aborted. */
   acquire(signal: AbortSignal): Promise<void>;
-  /** Gives the lease up. Call it when all guarded work has ended. */
+  /** Releases the lease. Call it when all guarded work has ended. */
   release(): Promise<void>;
 }
 
 /**
  * Elects one of several processes by a Lease.
  *
- * 1. `acquire` waits until the lease is free: without holder, or unchanged for its own duration by our clock. Times in
- *    the lease are never compared with ours, so skewed clocks do no harm.
- * 2. While leading, the lease is renewed; `fence` lets writes pass until `renew` after the last renewal that succeeded
- *    was begun, and no longer, whatever the event loop did meanwhile. Others may take the lease `lease` after it.
- * 3. `lost` is aborted when that time is over, or the lease was taken. `release` gives it up, so that another need not wait.
+ * 1. `acquire` waits until the lease is free: it has no holder, or has not changed for its duration by our clock. Times
+ * in the lease are never compared with ours, so clock skew does no harm.
+ * 2. While leading, it renews the lease. `fence` is open until `renew` after the start of the last successful renewal,
+ * and no longer, even if the event loop was blocked. Others may take the lease after `lease`.
+ * 3. `lost` is aborted when that time is over, or another process took the lease. `release` frees it, so that the next
+ * leader need not wait.
  */
 export class LeaderElector implements Elector, AsyncDisposable {
   readonly #options: Required<Omit<LeaderElectorOptions, "log" | "onRenewed" | "mayRenew">> &
@@ -85,31 +86,31 @@ export class LeaderElector implements Elector, AsyncDisposable {
   readonly #lost = new AbortController();
   readonly #stopped = new AbortController();
   readonly #times: ReturnType<typeof electionTimes>;
-  /** The lease as last seen, and when it was first seen so: its holder has until then plus its duration. */
+  /** The lease as last seen, and since when: its holder has that time plus its duration. */
   #seen: { readonly lease: Lease; readonly sinceMs: number } | undefined;
-  /** Until when we lead, on the monotonic clock: counted from before the request that renewed it. 0: not leading. */
+  /** Until when we lead, on the monotonic clock, counted from before the renewing request. 0: not leading. */
   #leadsUntilMs = 0;
-  /** Fires at that moment: what is in flight then must be aborted, whether or not a renewal is under way. */
+  /** Fires at that time: requests in flight must be aborted, even during a renewal. */
   #expiry: Disposable | undefined;
   #renewing: Promise<void> | undefined;
-  /** The try that is under way: ended with the lease, so that it does not come to the server later. */
+  /** The attempt in flight: aborted with the lease, so that it does not reach the server later. */
   #attempt: AbortController | undefined;
 
   constructor({ log = silentLogger, ...options }: LeaderElectorOptions) {
     this.#options = { ...DEFAULT_ELECTION, ...options };
     this.#log = log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
-    // Every run and write under way listens to it; this is not a leak.
+    // Every run and write in flight listens to it; this is not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#lost.signal);
     this.#times = electionTimes(this.#options);
   }
 
-  /** Which Lease it is about. */
+  /** The Lease of the election. */
   get lease(): { readonly namespace: string; readonly name: string } {
     const { namespace, name } = this.#options;
     return { namespace, name };
   }
 
-  /** Aborted once this process no longer leads after it did. */
+  /** Aborted once this process no longer leads. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -123,7 +124,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     return this.#seen?.lease.spec?.holderIdentity || undefined;
   }
 
-  /** Lets requests pass while we lead. */
+  /** Allows requests while we lead. */
   readonly fence: Fence = {
     lost: this.#lost.signal,
     check: () => {
@@ -136,7 +137,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     },
   };
 
-  /** Resolves when this process leads; rejects when `signal` is aborted. Errors of the server are retried and logged. */
+  /** Resolves when this process leads; rejects when `signal` is aborted. Retries and logs errors of the server. */
   async acquire(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     const { retryMs } = this.#times;
@@ -149,7 +150,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     this.#renewing = this.#renewWhileLeading();
   }
 
-  /** Gives the lease up. Call it when all guarded work has ended. */
+  /** Releases the lease. Call it when all guarded work has ended. */
   async release(): Promise<void> {
     this.#stopped.abort();
     await this.#renewing;
@@ -158,7 +159,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     this.#leadsUntilMs = 0;
     this.#expiry?.[Symbol.dispose]();
     if (leadsForMs <= 0) return;
-    // What is not over by then may meet the next leader.
+    // Later than this, the request could meet the next leader.
     using deadline = timeoutSignal(clock, leadsForMs);
     const { signal } = deadline;
     for (let tries = 0; tries < 3; tries++) {
@@ -226,12 +227,12 @@ export class LeaderElector implements Elector, AsyncDisposable {
     return holder !== undefined && holder !== this.#options.identity;
   }
 
-  /** One try to take or renew the lease. False if another process holds it, or the server refused. */
+  /** One attempt to take or renew the lease. False if another process holds it, or the server refused. */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     const { client, clock, namespace, name } = this.#options;
     const { renewMs } = this.#times;
     const startedMs = clock.monotonic();
-    // A connection that answers nothing any more must leave time for another try.
+    // A dead connection must leave time for another attempt.
     using deadline = clock.timer(renewMs / 2, () =>
       attempt.abort(new SetpointError("TRANSPORT_TIMEOUT", `the lease ${namespace}/${name} got no answer`)),
     );
@@ -268,7 +269,7 @@ export class LeaderElector implements Elector, AsyncDisposable {
     }
   }
 
-  /** Another client wrote or deleted the lease: reads it again, so that the next try starts from there. */
+  /** Another client wrote or deleted the lease: read it again, so that the next attempt starts from there. */
   async #look(signal: AbortSignal): Promise<void> {
     const { client, namespace, name } = this.#options;
     try {

@@ -9,7 +9,7 @@ import type { World } from "../../controller/world.testing.js";
 import { mutations, serverRequests } from "../../testing/server-requests.testing.js";
 import { Manager, type ManagerOptions } from "../manager.js";
 
-/** The clock of a process that may be stopped: when it goes on, time has passed, and no timer of its has fired yet. */
+/** The clock of a process that may be suspended: when it continues, time has passed, and none of its timers has fired yet. */
 class StoppableClock implements Clock {
   readonly #clock: Clock;
   #stoppedMs = 0;
@@ -39,20 +39,20 @@ class StoppableClock implements Clock {
   }
 }
 
-/** What becomes of a request: `hang` leaves it without an answer, `undefined` lets it through. */
+/** What happens to a request: `hang` leaves it without a response, `undefined` lets it pass. */
 type Way = (name: string) => TransportResponse | "hang" | undefined;
 
-/** A process that leads, on a way to the server where a test decides what comes through, and when the lease ends. */
+/** A leading process whose requests a test controls; the test also decides when the lease ends. */
 export class LeaderProcess {
   readonly client: Client;
   readonly manager: Manager;
-  /** `PATCH websites/a/status`: requests since the lease ended, but for watches and those about the lease. */
+  /** `PATCH websites/a/status`: requests since the end of the lease, except watches and those about the lease. */
   readonly late: string[] = [];
-  /** Requests that hang, and the reasons for which this side has ended them. */
+  /** Requests that hang, and the reasons with which this side aborted them. */
   readonly hanging: string[] = [];
   readonly ends: unknown[] = [];
   way: Way | undefined;
-  /** The lease ends when this request is answered, and nobody but the clock knows it. */
+  /** The lease ends when this request is answered, and only the clock shows it. */
   endsAfter: string | undefined;
   #changesAtEnd: Readonly<Record<string, number>> | undefined;
   #isCutOff = false;
@@ -77,12 +77,12 @@ export class LeaderProcess {
     return this.#changesAtEnd !== undefined;
   }
 
-  /** The lease is renewed no more; it ends when its time is over. */
+  /** Stops renewals; the lease ends when its time is over. */
   cutOff(): void {
     this.#isCutOff = true;
   }
 
-  /** What the server has changed since the lease ended, as the server counts it. */
+  /** What has changed on the server since the end of the lease. */
   async lateChanges(): Promise<readonly string[]> {
     const changes = Object.entries(mutations(await serverRequests(this.#world.client)));
     return changes.flatMap(([name, count]) => (count === this.#changesAtEnd?.[name] ? [] : [name]));
@@ -118,13 +118,13 @@ export class LeaderProcess {
     });
   }
 
-  /** By the administrator's client, which asks nobody. */
+  /** Uses the administrator's client, which is not controlled. */
   #send({ method, path, headers, body, signal }: TransportRequest): Promise<TransportResponse> {
     return this.#world.client.raw({ method, path, headers, body, signal, retry: false, headTimeout: 0 });
   }
 }
 
-/** Method, resource and name, which events have at random: `GET configmaps`, `PATCH websites/a/status`, `PATCH events`. */
+/** Method, resource and name without random suffixes: `GET configmaps`, `PATCH websites/a/status`, `PATCH events`. */
 function nameOf({ method, path }: TransportRequest): string {
   const resource = path.split("?")[0]!.replace(/^\/(api|apis\/[^/]+)\/[^/]+\/(namespaces\/[^/]+\/)?/, "");
   return `${method} ${resource.replace(/^events\/.*/, "events")}`;

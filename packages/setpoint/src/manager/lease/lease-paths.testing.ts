@@ -12,19 +12,19 @@ import type { Kind } from "../../kinds/kind.js";
 import { terminal } from "../../loop/outcome.js";
 import type { LeaderProcess } from "./leader-process.testing.js";
 
-/** One way on which a process writes, or asks, for its controllers, watchers and apps. */
+/** One code path on which a process writes or reads for its controllers, watchers and apps. */
 export interface Path {
   readonly loops?: (process: LeaderProcess) => readonly (Loop | App)[];
-  /** What is there before. */
+  /** The initial objects. */
   readonly given?: (world: World, process: LeaderProcess) => Promise<unknown>;
-  /** Leads to the request. */
+  /** Causes the request. */
   readonly when: (world: World, process: LeaderProcess) => Promise<unknown>;
-  /** The request whose answer comes right before. */
+  /** The request right before the end of the lease. */
   readonly after: string;
   readonly request: string;
-  /** How long it may take until then. A minute where left out. */
+  /** How long it may take until then. Defaults to one minute. */
   readonly lastsMs?: number;
-  /** A request that the server refuses at first, so that the path tries again by itself. */
+  /** A request that the server refuses at first, so that the code retries. */
   readonly refused?: { readonly request: string; readonly status: number; readonly reason: string };
 }
 
@@ -35,7 +35,7 @@ const FINALIZER = "example.com/held";
 export const ASKED = "GET configmaps/asked";
 const elsewhere = scoped(ConfigMap, { namespaces: "all" });
 
-/** A controller that asks the server something, and then does what it is tested for. */
+/** A controller that first reads from the server, and then does the tested work. */
 export const after = (work: (ctx: Context, site: Website) => unknown) => (): readonly (Loop | App)[] => [
   controller(Website, {
     owns: [ConfigMap],

@@ -2,7 +2,7 @@ import type { ConnectOptions } from "../../client/connect.js";
 import type { LogFields } from "../../loop/logger.js";
 import type { LeaderElectorOptions } from "./leader-elector.js";
 
-/** What a lease's thread is started with. */
+/** The input of a lease thread. */
 export interface LeaseTask {
   readonly connect: Pick<ConnectOptions, "kubeconfig" | "context">;
   readonly elector: Required<
@@ -24,8 +24,8 @@ export type FromThread =
     };
 
 /**
- * What both threads know of a lease, in memory that they share: a message would wait for an event loop. Times are those of
- * the clock that all threads share.
+ * What both threads know about a lease, in shared memory, because a message would wait for an event loop. Times are
+ * those of a clock that all threads share.
  */
 export class LeaseState {
   readonly #cells: BigInt64Array;
@@ -38,17 +38,17 @@ export class LeaseState {
     return this.#cells.buffer as SharedArrayBuffer;
   }
 
-  /** The lease holds for so long from now. */
+  /** The lease is valid for this long from now. */
   lead(nowNs: bigint, forMs: number): void {
     Atomics.store(this.#cells, 0, nowNs + BigInt(Math.floor(forMs * 1e6)));
   }
 
-  /** The lease holds no longer, however long it was to. */
+  /** The lease is no longer valid. */
   end(): void {
     Atomics.store(this.#cells, 0, 0n);
   }
 
-  /** How much longer it holds; nothing, or less, where it does not. */
+  /** How much longer it is valid; zero or less if it is not. */
   leadsForMs(nowNs: bigint): number {
     return Number(Atomics.load(this.#cells, 0) - nowNs) / 1e6;
   }

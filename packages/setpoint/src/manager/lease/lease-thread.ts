@@ -7,11 +7,11 @@ import type { Logger } from "../../loop/logger.js";
 import type { Elector } from "./leader-elector.js";
 import { type FromThread, LeaseState, type LeaseTask, type ToThread } from "./lease-state.js";
 
-/** How often the main thread shows that it is alive, and looks whether it still leads. */
+/** How often the main thread shows that it is alive, and checks whether it still leads. */
 const PULSE_MS = 500;
-/** How long the server may take to be told that the lease is free. */
+/** How long the release of the lease may take on the server. */
 const RELEASE_MS = 5_000;
-/** Why it is lost, where the shared memory tells so before a message does. */
+/** The reason of the loss, if the shared memory shows it before a message does. */
 const ENDED = "expired, or another process took it";
 
 export interface LeaseThreadOptions extends Omit<LeaseTask, "state"> {
@@ -22,9 +22,9 @@ export interface LeaseThreadOptions extends Omit<LeaseTask, "state"> {
 }
 
 /**
- * An election held in a thread of its own, so that a reconciler which blocks the event loop does not lose the lease. What
- * may still be written is decided here, by the time that both threads share; a main thread that is silent for several
- * leases loses it after all.
+ * Runs the election in a separate thread, so that a reconciler which blocks the event loop does not lose the lease.
+ * This side decides whether a write is allowed, by the time in shared memory. A main thread that is silent for several
+ * lease durations loses the lease anyway.
  */
 export class LeaseThread implements Elector {
   readonly #options: LeaseThreadOptions;
@@ -37,7 +37,7 @@ export class LeaseThread implements Elector {
 
   constructor(options: LeaseThreadOptions) {
     this.#options = options;
-    // Every run and write under way listens to it; this is not a leak.
+    // Every run and write in flight listens to it; this is not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#lost.signal);
   }
 
@@ -67,7 +67,7 @@ export class LeaseThread implements Elector {
     const { Worker: Thread } = process.getBuiltinModule("node:worker_threads");
     const { connect, elector, log } = this.#options;
     const task: LeaseTask = { connect, elector, state: this.#state.memory };
-    // Flags of the process, such as --input-type, are not for a thread of ours.
+    // Flags of the process, such as --input-type, are not for this thread.
     const options = { workerData: task, execArgv: [] };
     const worker = new Thread(this.#options.worker, options);
     this.#worker = worker;
@@ -109,11 +109,11 @@ export class LeaseThread implements Elector {
     const patience = this.#options.clock.sleep(RELEASE_MS, over.signal).catch(() => {});
     await Promise.race([ended, patience]);
     over.abort();
-    // Without the server's answer the lease runs out by itself.
+    // Without the server's response the lease expires on its own.
     await worker.terminate();
   }
 
-  /** Shows the thread that this one is alive, and sees to it that the end of the lease is noticed when it comes. */
+  /** Shows the thread that this one is alive, and notices the end of the lease. */
   #beat(): void {
     const nowNs = threadsTimeNs();
     this.#state.see(nowNs);

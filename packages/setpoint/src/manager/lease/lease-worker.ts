@@ -6,10 +6,10 @@ import type { LogFields, Logger } from "../../loop/logger.js";
 import { electionTimes, LeaderElector } from "./leader-elector.js";
 import { LeaseState, type LeaseTask, type ToThread } from "./lease-state.js";
 
-/** How long the main thread may be busy, in leases, before it is taken for dead and its lease runs out. */
+/** How many lease durations the main thread may be busy before it counts as dead and its lease expires. */
 const MAX_BUSY_LEASES = 4;
 
-/** The thread of {@link LeaseThread}: holds the election with a connection of its own, whatever the main thread does. */
+/** The thread of {@link LeaseThread}: runs the election on its own connection, whatever the main thread does. */
 async function hold(port: MessagePort, task: LeaseTask): Promise<void> {
   const state = new LeaseState(task.state);
   const { leaseMs } = electionTimes(task.elector);
@@ -25,7 +25,7 @@ async function hold(port: MessagePort, task: LeaseTask): Promise<void> {
   });
   const stop = new AbortController();
   elector.lost.addEventListener("abort", () => {
-    // The message waits for an event loop that may be busy; whoever asks there whether it may write must know at once.
+    // The message waits for an event loop that may be busy, but a check before a write must see it at once.
     state.end();
     port.postMessage({ type: "lost", message: elector.lost.reason.message });
   });

@@ -1,7 +1,7 @@
 import type { ObjectEvent } from "../../controller/event-recorder.js";
 import type { CorrelatedEvent } from "../events/event-correlator.js";
 
-/** How many may wait; beyond it the oldest that are not the first of their reason are dropped. */
+/** How many events may wait; beyond this the oldest are dropped, except the first of a reason. */
 const MAX_WAITING = 1_000;
 
 export interface WaitingEvent extends CorrelatedEvent, Pick<ObjectEvent, "type" | "reason"> {
@@ -17,19 +17,20 @@ export interface WaitingEvent extends CorrelatedEvent, Pick<ObjectEvent, "type" 
 }
 
 /**
- * Events that wait to be written, in their order: one for each series, with its newest count. Bounded for all but the first
- * of each reason, which are as many as there are objects. One object's are handed out one at a time. Pure: no I/O.
+ * Events that wait to be written, in order: one per series, with its newest count. Bounded, except for the first event
+ * of each reason, of which there are as many as objects. Events of one object are handed out one at a time. Pure: no
+ * I/O.
  */
 export class EventLine {
   /** By series, the oldest first. */
   readonly #waiting = new Map<string, WaitingEvent>();
-  /** The series among them that may be dropped, the oldest first. */
+  /** The series that may be dropped, the oldest first. */
   readonly #droppable = new Set<string>();
   /** The objects whose events are being written. */
   readonly #busy = new Set<string>();
   #dropped = 0;
 
-  /** Events that were pushed out. */
+  /** How many events were dropped. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -49,7 +50,7 @@ export class EventLine {
     this.#dropped++;
   }
 
-  /** The next whose object is not busy; undefined where there is none. Say `done` when it is written or given up. */
+  /** The next event whose object is not busy; undefined if there is none. Call `done` when it is written or given up. */
   take(): WaitingEvent | undefined {
     for (const [series, event] of this.#waiting) {
       if (this.#busy.has(laneOf(event))) continue;

@@ -3,7 +3,7 @@ import { type Kind, kindId } from "../../kinds/kind.js";
 import type { Logger } from "../../loop/logger.js";
 import { messageOf } from "../../loop/outcome.js";
 
-/** What informers tell, as people want to read it: a line when the trouble of a kind changes, and one when it is over. */
+/** Logs informer errors for people: a line when the error of a kind changes, and one when it is over. */
 export function informerLog(log: Logger): {
   onError(kind: Kind, error: unknown): void;
   onRecovered(kind: Kind): void;

@@ -9,14 +9,14 @@ export interface JsonLoggerOptions {
   readonly clock: Clock;
   /** Defaults to `info`. */
   readonly level?: LogLevel;
-  /** Takes one line, without its end. Defaults to standard error. */
+  /** Receives one line, without its line break. Defaults to standard error. */
   readonly write?: (line: string) => void;
 }
 
 /**
- * One JSON object a line: time, level, message, then the fields; one that would take the place of those, or of what the log is
- * bound to, stands under `fields`. Errors are shown by code, message and causes; those
- * without a code, which are mistakes in code more often than not, by their stack as well.
+ * One JSON object per line: time, level, message, then the fields. Fields that would overwrite those, or the bound
+ * fields, go under `fields`. Errors have code, message and causes; errors without a code, which are mostly bugs, also
+ * have their stack.
  */
 export function jsonLogger(options: JsonLoggerOptions, bound: LogFields = {}): Logger {
   const { clock, level = "info", write = (line) => void process.stderr.write(`${line}\n`) } = options;
@@ -34,7 +34,7 @@ export function jsonLogger(options: JsonLoggerOptions, bound: LogFields = {}): L
   };
 }
 
-/** All of these fields: those whose name means something else already stand apart. */
+/** All fields; those whose name is taken go under `fields`. */
 function beside(known: LogFields, more: LogFields): LogFields {
   const isTaken = ([key, value]: [string, unknown]): boolean => Object.hasOwn(known, key) && known[key] !== value;
   const given = Object.entries(more);
@@ -44,7 +44,7 @@ function beside(known: LogFields, more: LogFields): LogFields {
   return { ...known, ...free, fields: { ...(known.fields ?? free.fields ?? {}), ...apart } };
 }
 
-/** What cannot be written as JSON, as an object that contains itself, must not fail those who log it. */
+/** A value that JSON cannot express, such as a circular object, must not make logging fail. */
 function lineOf(head: LogFields, fields: LogFields): string {
   try {
     return JSON.stringify(beside(head, fields), shown);

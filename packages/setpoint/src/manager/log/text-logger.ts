@@ -5,8 +5,8 @@ import type { JsonLoggerOptions, LogLevel } from "./json-logger.js";
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /**
- * One line for people: time of day, level, message, then the fields. Errors are shown by code and message; the stack of
- * those without a code, which are mistakes in code more often than not, follows.
+ * One line for people: time of day, level, message, then the fields. Errors show code and message; errors without a
+ * code, which are mostly bugs, also show their stack.
  */
 export function textLogger(options: JsonLoggerOptions, bound: LogFields = {}): Logger {
   const { clock, level = "info", write = (line) => void process.stderr.write(`${line}\n`) } = options;
