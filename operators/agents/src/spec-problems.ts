@@ -121,7 +121,7 @@ export function remoteServerProblems({ spec }: RemoteMCPServer): readonly SpecPr
   else if (scheme !== "http" && scheme !== "https") add("spec.url", `the scheme ${scheme} is neither http nor https`);
   for (const field of ["timeout", "sseReadTimeout"] as const) {
     const given = spec[field];
-    if (given !== undefined && !isTime(given)) add(`spec.${field}`, `"${given}" is no duration above zero`);
+    if (given !== undefined && !isTime(given)) add(`spec.${field}`, `"${given}" is not a duration above zero`);
   }
   return problems;
 }
@@ -147,6 +147,6 @@ export function mcpServerProblems({ metadata, spec }: MCPServer): readonly SpecP
   if (spec.transportType === undefined) add("spec.transportType", "is required: stdio or http");
   if (spec.transportType === "http" && !spec.httpTransport?.targetPort)
     add("spec.httpTransport.targetPort", "is required");
-  if (!isTime(spec.timeout)) add("spec.timeout", `"${spec.timeout}" is no duration above zero`);
+  if (!isTime(spec.timeout)) add("spec.timeout", `"${spec.timeout}" is not a duration above zero`);
   return problems;
 }

@@ -31,7 +31,7 @@ export function listOf(text: string | undefined): readonly string[] {
 export function goDuration(name: string, text: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)];
   if (text === "" || parts.map(([all]) => all).join("") !== text) {
-    throw new UsageError(`${name}: "${text}"is not a duration; write 10s, 1m30s or 500ms`);
+    throw new UsageError(`${name}: "${text}" is not a duration; write 10s, 1m30s or 500ms`);
   }
   return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * UNITS[unit!]!, 0);
 }

@@ -101,7 +101,7 @@ async function readClusters({ stdin, stderr }: CommandContext, path: unknown): P
       const isMeant = ({ metadata }: ConfigMap): boolean =>
         metadata.name === name && (metadata.namespace ?? "default") === namespace;
       const map = maps.find(isMeant);
-      const missing = `ConfigMap ${namespace}/${name}is not in the file, so the output lacks it`;
+      const missing = `ConfigMap ${namespace}/${name} is not in the file, so the output lacks it`;
       if (!map) stderr(`${path}: spec.extraCommonConfig: ${missing}`);
       return map ? [map.data ?? {}] : [];
     });

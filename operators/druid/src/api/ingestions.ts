@@ -83,7 +83,7 @@ export function ingestions(options: DruidLoopOptions & { readonly clock: Clock }
         ctx.event(
           "Warning",
           "DruidIngestionControllerDeleteFail",
-          `${task.id} is not ended: the cluster ${object.spec.druidCluster} is gone`,
+          `${task.id} was not shut down: the cluster ${object.spec.druidCluster} is gone`,
         );
         return;
       }
@@ -92,7 +92,7 @@ export function ingestions(options: DruidLoopOptions & { readonly clock: Clock }
         throw error;
       });
       await end(task, api, access, ctx);
-      ctx.event("Normal", "DruidIngestionControllerDeleteSuccess", `${task.id} is ended`);
+      ctx.event("Normal", "DruidIngestionControllerDeleteSuccess", `${task.id} was shut down`);
     },
   });
 }

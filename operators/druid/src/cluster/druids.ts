@@ -104,7 +104,7 @@ export function druids(options: DruidsOptions): Controller<Druid> {
         const live = await readCluster(druid, ctx);
         const sets = live.children.filter(({ kind }) => kind === StatefulSet.kind);
         const [own, foreign] = [sets.filter((set) => isOwned(set, druid)), sets.filter((set) => !isOwned(set, druid))];
-        ctx.event("Normal", "DruidOperatorFinalizerTriggered", "StatefulSets and their volumes are deleted");
+        ctx.event("Normal", "DruidOperatorFinalizerTriggered", "deleting the StatefulSets and their volumes");
         for (const { metadata } of own) {
           await ctx.delete(StatefulSet, metadata.name, { preconditions: { uid: metadata.uid } });
         }

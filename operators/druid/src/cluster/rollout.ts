@@ -56,7 +56,7 @@ export function progressOf(live: LiveWorkload): Progress {
   const replicas = live.spec?.replicas ?? 1;
   const counts = { replicas, ready: readyReplicas, updated: updatedReplicas };
   if (!isObserved(live)) {
-    return { ...counts, isDone: false, isRolling: true, message: "its newest generation is not observed yet" };
+    return { ...counts, isDone: false, isRolling: true, message: "its newest generation has not been observed yet" };
   }
   const isReady = readyReplicas === replicas;
   const tally = `${updatedReplicas}/${replicas} updated, ${readyReplicas}/${replicas} ready`;

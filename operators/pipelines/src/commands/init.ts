@@ -40,7 +40,7 @@ export async function runInit(context: CommandContext): Promise<number> {
   const [folder, ...more] = positionals;
   if (folder === undefined || more.length > 0) throw new UsageError("name a folder: init DIR");
   const taken = Object.keys(FILES).find((path) => existsSync(join(folder, path)));
-  if (taken !== undefined) throw new CommandError(`${join(folder, taken)}exists already; wrote nothing`);
+  if (taken !== undefined) throw new CommandError(`${join(folder, taken)} exists already; wrote nothing`);
   for (const [path, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);

@@ -55,7 +55,7 @@ describe("decideModel", () => {
       action: "replace",
       reason: "it was never built",
     });
-    expect(decided(table, { type: "absent" })).toBe("replace full: its table is not there any more");
+    expect(decided(table, { type: "absent" })).toBe("replace full: its table no longer exists");
     expect(decided(view, { type: "table", isDrifted: true })).toBe("view full: it is a table and should be a view");
     expect(decided(table, { type: "view", isDrifted: true })).toBe("replace full: it is a view and should be a table");
     expect(decided(incremental, { isDrifted: true })).toBe("replace full: its table was changed by somebody else");

@@ -138,7 +138,7 @@ function resetReason(question: ModelQuestion, wants: "table" | "view"): string |
   const { specHash, facts, inputs, main } = question;
   const { stamp, type } = facts;
   if (!stamp) return (main && differenceFrom(main, question)) ?? "it was never built";
-  if (type === "absent") return "its table is not there any more";
+  if (type === "absent") return "its table no longer exists";
   if (facts.isDrifted)
     return type === wants ? `its ${type} was changed by somebody else` : `it is a ${type} and should be a ${wants}`;
   if (stamp.specHash !== specHash) return DEFINITION_CHANGED;

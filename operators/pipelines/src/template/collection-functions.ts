@@ -33,7 +33,7 @@ function indexed(value: unknown, keys: readonly unknown[]): unknown {
       if (typeof key !== "number" || key < 0 || key >= result.length)
         throw new PipelinesError(
           "PIPELINES_FILE_INVALID",
-          `${textOf(key)}is out of range for a list of ${result.length}`,
+          `${textOf(key)} is out of range for a list of ${result.length}`,
         );
       result = result[key];
     } else {

@@ -174,7 +174,9 @@ describe("setpoint pipelines", () => {
     expect(rows).toEqual([{ who: "ada", n: 2, d: 1.5, long: "12345678901234567.5" }]);
     const refused = async (...args: readonly string[]) => (await project.say("query", args)).err;
     expect(await refused("--sql", "SELECT {{ .user.name }}")).toContain("properties.sql:1:11: .user.name has no value");
-    expect(await refused("--resolver", "metrics_sql", "--properties", "{}")).toContain("metrics_sql is not supported yet");
+    expect(await refused("--resolver", "metrics_sql", "--properties", "{}")).toContain(
+      "metrics_sql is not supported yet",
+    );
     expect(await refused("--resolver", "other", "--properties", "{}")).toContain("there is no resolver other");
     expect(await refused("--properties", "{")).toContain("--properties: ");
     expect(await refused("--properties", "{}")).toContain("properties.sql must be a statement");

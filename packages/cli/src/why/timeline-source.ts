@@ -66,7 +66,7 @@ function managerFile(dataDir: string | undefined, kubeconfig: string | undefined
   if (dataDir !== undefined) {
     const file = join(dataDir, MANAGER_FILE);
     if (existsSync(file)) return file;
-    throw new CommandError(`${file}does not exist: setpoint up does not run with this folder`);
+    throw new CommandError(`${file} does not exist: setpoint up does not run with this folder`);
   }
   const [beside] = (kubeconfig ?? "").split(delimiter).filter((path) => path !== "");
   if (beside !== undefined && existsSync(join(dirname(resolve(beside)), MANAGER_FILE))) {

@@ -17,6 +17,6 @@ export function parseDuration(duration: Duration, name = "duration"): number {
   const given = JSON.stringify(duration) ?? String(duration);
   throw new SetpointError(
     "DURATION_INVALID",
-    `${name}: ${given}is not a duration; give "10s", "500ms" or milliseconds`,
+    `${name}: ${given} is not a duration; give "10s", "500ms" or milliseconds`,
   );
 }

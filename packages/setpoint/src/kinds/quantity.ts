@@ -187,5 +187,5 @@ function aligned(a: Quantity, b: Quantity): readonly [bigint, bigint, number] {
 
 function invalid(text: string, why: string): SetpointError {
   const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-  return new SetpointError("QUANTITY_INVALID", `${JSON.stringify(shown)}is not a quantity: ${why}`);
+  return new SetpointError("QUANTITY_INVALID", `${JSON.stringify(shown)} is not a quantity: ${why}`);
 }

@@ -214,7 +214,7 @@ function specProblems(spec: Schema, object: { readonly spec?: unknown }): readon
   return (result.issues ?? []).map((issue) => ({ path: `spec${pathOf(issue)}`, message: issue.message }));
 }
 
-const ASYNCHRONOUS = "validates asynchronously, which no API server can wait for";
+const ASYNCHRONOUS = "validates asynchronously, but a kind needs a synchronous schema";
 
 /** Without the conditions that the option adds: the library's schema does not know them. */
 function ownPart(object: Readonly<Record<string, unknown>>, name: string): unknown {

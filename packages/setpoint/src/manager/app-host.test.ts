@@ -373,7 +373,10 @@ describe("run", () => {
 
   it("refuses what cannot run, before it connects anywhere", async () => {
     const refused = (runs: unknown) => expect(run(runs as never, { env: {}, log: silent })).rejects;
-    await refused([]).toMatchObject({ code: "CONTROLLER_INVALID", message: expect.stringContaining("the list is empty") });
+    await refused([]).toMatchObject({
+      code: "CONTROLLER_INVALID",
+      message: expect.stringContaining("the list is empty"),
+    });
     await refused(undefined).toThrow("undefined is not a controller(…), watcher(…) or app(…); a circular import");
     await refused([() => {}]).toThrow("is not a controller(…)");
   });

@@ -73,12 +73,24 @@ describe("the configuration of a manager", () => {
   });
 
   it.each<[string, Parameters<typeof readConfiguration>[0], string]>([
-    ["a flag", { args: ["--graceful-shutdown-timeout", "soon"] }, '--graceful-shutdown-timeout: "soon": expected a duration'],
+    [
+      "a flag",
+      { args: ["--graceful-shutdown-timeout", "soon"] },
+      '--graceful-shutdown-timeout: "soon": expected a duration',
+    ],
     ["a flag that there is not", { args: ["--naem=a"] }, "--naem: there is no such flag; there are --config, --name"],
     ["a flag without value", { args: ["--name"] }, "--name: a value is missing"],
-    ["a variable", { env: { SETPOINT_LEADER_ELECTION: "yes" } }, 'SETPOINT_LEADER_ELECTION: "yes": expected true or false'],
+    [
+      "a variable",
+      { env: { SETPOINT_LEADER_ELECTION: "yes" } },
+      'SETPOINT_LEADER_ELECTION: "yes": expected true or false',
+    ],
     ["an address", { env: { SETPOINT_HEALTH: "8081" } }, 'SETPOINT_HEALTH: "8081": expected host:port'],
-    ["a field", { file: file("a.yaml", "webhooks: { port: high }") }, 'a.yaml: webhooks.port: "high": expected a number'],
+    [
+      "a field",
+      { file: file("a.yaml", "webhooks: { port: high }") },
+      'a.yaml: webhooks.port: "high": expected a number',
+    ],
     [
       "an unknown field",
       { file: file("b.yaml", "leaderElection: { laese: 1s }") },

@@ -37,7 +37,10 @@ describe("admission reviews", () => {
       expect((await answer(webRequest("POST", "/", body))).status).toBe(400);
     }
     const older = await answer(webRequest("POST", "/", { apiVersion: "admission.k8s.io/v1beta1", request: {} }));
-    expect(older).toMatchObject({ status: 400, body: expect.stringContaining("admission.k8s.io/v1beta1, but this server") });
+    expect(older).toMatchObject({
+      status: 400,
+      body: expect.stringContaining("admission.k8s.io/v1beta1, but this server"),
+    });
   });
 
   it("of a subresource go by the resource, since its objects are of another kind", async () => {

@@ -15,7 +15,7 @@ export function checkFinalizerName(finalizer: string, controller: string): void 
   throw new SetpointError(
     "FINALIZER_INVALID",
     `controller ${controller}: "${finalizer}" is no finalizer; it needs a name of 1 to 63 characters, best ` +
-      'after a domain: "example.com/cleanup"',
+      'with a domain: "example.com/cleanup"',
   );
 }
 
