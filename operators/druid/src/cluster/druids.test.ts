@@ -172,7 +172,7 @@ describe("the children of a cluster", { timeout: 120_000 }, () => {
     const { spec } = await world.env.client.get(StatefulSet, "druid-tiny-brokers", here);
     expect(spec?.template.spec?.containers[0]?.image).toBe(drift === "revert" ? "apache/druid:30.0.0" : "evil:1");
     expect((await world.events("tiny")).filter((event) => event.startsWith("DruidDrift"))).toEqual([
-      `DruidDrift: changed by others${drift === "revert" ? ", and put right" : ""}: StatefulSet druid-tiny-brokers: spec.template.spec.containers[0].image`,
+      `DruidDrift: changed by others${drift === "revert" ? "; reverted" : ""}: StatefulSet druid-tiny-brokers: spec.template.spec.containers[0].image`,
     ]);
   });
 

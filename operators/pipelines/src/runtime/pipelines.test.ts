@@ -34,7 +34,7 @@ describe("a project", () => {
     expect(world.runs).toEqual([]);
     const view = resourceViews(world.pipelines).find(({ name }) => name === "foo");
     expect(view?.error).toBe("models/foo.sql:1:8: no such thing");
-    expect(explanationView(world.pipelines, "foo").reason).toContain("stays as it was");
+    expect(explanationView(world.pipelines, "foo").reason).toContain("stays unchanged");
     expect(world.pipelines.summary().failed).toEqual(["foo"]);
     world.broken = {};
     await world.settle({ foo: { text: "f" }, bar: { text: "b", refs: ["foo"] } });

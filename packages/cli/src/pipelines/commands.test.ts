@@ -180,7 +180,7 @@ describe("setpoint pipelines", () => {
     expect(await refused("--resolver", "other", "--properties", "{}")).toContain("there is no resolver other");
     expect(await refused("--properties", "{")).toContain("--properties: ");
     expect(await refused("--properties", "{}")).toContain("properties.sql must be a statement");
-    expect(await refused()).toContain("what is asked?");
+    expect(await refused()).toContain("--sql SQL or --properties JSON is required");
     expect(await refused("--sql", "DROP TABLE a")).not.toBe("");
     expect(await project.rows("FROM a")).toHaveLength(1);
   });

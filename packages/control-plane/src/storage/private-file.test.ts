@@ -63,7 +63,7 @@ describe.skipIf(process.platform === "win32")("a data directory that others can 
       await using _plane = await start();
       expect(readdirSync(folder)).toEqual(expect.arrayContaining(["credentials.json", "journal.db", "journal.db-wal"]));
       expect(new Set(modes())).toEqual(new Set([0o600]));
-      expect(warnings).toEqual([expect.stringContaining(`${folder} can be read by other users`)]);
+      expect(warnings).toEqual([expect.stringContaining(`${folder} is readable for other users`)]);
     }
     // As an earlier version left them.
     for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644);

@@ -37,10 +37,10 @@ describe("controller", () => {
     ["no reconcile", { reconcile: undefined }, "reconcile is undefined, not a function"],
     ["a finalize that is none", { finalize: true }, "finalize is true, not a function"],
     ["a misspelt option", { finalise: reconcile }, "there is no option finalise; there are name, owns, uses"],
-    ["a kind that an import in a circle left out", { owns: [ConfigMap, undefined] }, "owns[1]: undefined is no kind"],
+    ["a kind that an import in a circle left out", { owns: [ConfigMap, undefined] }, "owns[1]: undefined is not a kind"],
     ["a kind in place of a list", { owns: ConfigMap }, "owns is not a list"],
-    ["a text in place of a kind", { uses: ["v1/ConfigMap"] }, "uses[0]: v1/ConfigMap is no kind"],
-    ["a scope of nothing", { uses: [scoped(ConfigMap, { namespaces: [] })] }, "uses[0]: namespaces is [], no list"],
+    ["a text in place of a kind", { uses: ["v1/ConfigMap"] }, "uses[0]: v1/ConfigMap is not a kind"],
+    ["a scope of nothing", { uses: [scoped(ConfigMap, { namespaces: [] })] }, "uses[0]: namespaces is [], not a list"],
     ["a watch without a map", { watches: [ConfigMap] }, "watches[0]: it has no mapping to keys: use mapped(Kind, …)"],
     [
       "a watch of config maps anywhere",
@@ -64,10 +64,10 @@ describe("controller", () => {
       { triggers: ["10m"] },
       "triggers[0]: 10m is not a trigger: use every(…), or an object with name and start",
     ],
-    ["a namespace in place of a list", { namespaces: "team" }, 'namespaces is team, neither "all", nor'],
+    ["a namespace in place of a list", { namespaces: "team" }, 'namespaces is team; expected "all"'],
     ["a selector that is none", { labelSelector: "a in b" }, "labelSelector: "],
     ["a verb that is none", { writes: ["get"] }, "writes: get is not one of create, update, patch, delete, status"],
-    ["a path in place of a list", { when: { changed: "spec" } }, "when.changed is spec, no list of names"],
+    ["a path in place of a list", { when: { changed: "spec" } }, "when.changed is spec, not a list of names"],
     ["a factor that is none", { retry: { factor: Number.NaN } }, "retry.factor is NaN, not 1 or more"],
   ])("refuses %s, and says so", (_, options, message) => {
     expect(() => controller(Website, { reconcile, ...options })).toThrow(
@@ -75,9 +75,9 @@ describe("controller", () => {
     );
   });
 
-  it("refuses what is no kind", () => {
-    expect(() => controller(undefined as never, { reconcile })).toThrow("controller: undefined is no kind such as");
-    expect(() => controller("v1/ConfigMap" as never, { reconcile })).toThrow("v1/ConfigMap is no kind");
+  it("refuses what is not a kind", () => {
+    expect(() => controller(undefined as never, { reconcile })).toThrow("controller: undefined is not a kind as resource");
+    expect(() => controller("v1/ConfigMap" as never, { reconcile })).toThrow("v1/ConfigMap is not a kind");
     expect(() => controller(Website, undefined as never)).toThrow("controller: its options are undefined");
   });
 

@@ -13,7 +13,7 @@ describe("early cut-off", () => {
     lab.graph.updateSpec(named("a"), { value: 2 });
     await lab.finishAll(() => "same");
     expect(lab.log).toEqual(["reconcile a"]);
-    expect(lab.graph.explain(named("c"))?.reason).toContain("settled without another");
+    expect(lab.graph.explain(named("c"))?.reason).toContain("have not changed since its last run");
     lab.graph.updateSpec(named("a"), { value: 3 });
     await lab.finishAll((name) => (name === "a" ? "new" : "same"));
     expect(lab.log).toEqual(["reconcile a", "reconcile a", "reconcile b"]);

@@ -63,7 +63,7 @@ it("logs a rejection that nobody waits for, without the values of Secrets, and g
   const metadata = { namespace: "default", name: "login" };
   await plane.client.create(Secret, { metadata, stringData: { password: "correct-horse-battery" } });
   await using operator = new BuiltProcess(FORGETFUL, plane.kubeconfig);
-  while (!operator.output.includes("nobody waits for")) {
+  while (!operator.output.includes("unhandled promise rejection")) {
     operator.assertRunning();
     await systemClock.sleep(50);
   }

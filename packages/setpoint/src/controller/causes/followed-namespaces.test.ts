@@ -156,8 +156,8 @@ it.each([
   [{ labelSelector: 3 }, "namespaces: labelSelector is 3"],
   [{ matchLabels: { team: "web" } }, 'expected "all", a list of names or { labelSelector }'],
   [{ labelSelector: "a=b", names: [] }, "names"],
-  ["some", 'neither "all"'],
-  [[], "no list of names"],
+  ["some", 'expected "all"'],
+  [[], "not a list of names"],
 ])("refuses namespaces %j", (namespaces, words) => {
   expect(() => controller(Website, { namespaces: namespaces as never, reconcile: () => {} })).toThrow(words);
 });
