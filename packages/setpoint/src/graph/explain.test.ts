@@ -56,7 +56,7 @@ describe("an explanation", () => {
     expect(reason(lab, "a")).toBe("it is in a cycle of refs: Node/a → Node/c → Node/b → Node/a");
     expect(lab.graph.get(named("a"))?.error).toEqual({
       code: "GRAPH_CYCLE",
-      message: "Node/a refers to itself, if by way of others",
+      message: "Node/a refers to itself, directly or through others",
     });
     expect(lab.graph.explain(named("below"))?.failedRefs).toEqual([named("a")]);
   });

@@ -199,9 +199,9 @@ function reasonOf(node: Node, causes: readonly GraphCause[], waitsFor: readonly 
 
 function lastReason({ lastRun, settledOn }: Node): string {
   if (settledOn !== undefined && settledOn >= (lastRun?.finishedOn ?? 0)) {
-    return "its spec and its inputs are those of its last run: settled without another";
+    return "its spec and its inputs have not changed since its last run";
   }
-  return lastRun ? `it ran: ${lastRun.causes.map(describeGraphCause).join(", ")}` : "nothing has asked for a run";
+  return lastRun ? `it ran: ${lastRun.causes.map(describeGraphCause).join(", ")}` : "nothing requested a run";
 }
 
 const WHY = {

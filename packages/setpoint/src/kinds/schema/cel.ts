@@ -21,7 +21,7 @@ export function celName(name: string): string | undefined {
 export function celField(name: string, path: string): string {
   const spelled = celName(name);
   if (spelled !== undefined) return `self.${spelled}`;
-  throw inexpressible(path, `no rule can speak of a field named ${JSON.stringify(name)}, which its union needs`);
+  throw inexpressible(path, `no CEL rule can refer to a field named ${JSON.stringify(name)}, which its union needs`);
 }
 
 /** A field in the `fieldPath` of a rule. */
