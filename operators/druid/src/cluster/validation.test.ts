@@ -134,7 +134,9 @@ describe("validation", () => {
     expect(problems(broker(), { auth: { type: "kerberos", secretRef: {} } })).toEqual([
       'spec.auth.type: must be basic-auth, not "kerberos"',
     ]);
-    expect(problems(broker({ dynamicConfig: {} }))[0]).toContain("spec.nodes.brokers.dynamicConfig: a broker has no dynamic configuration");
+    expect(problems(broker({ dynamicConfig: {} }))[0]).toContain(
+      "spec.nodes.brokers.dynamicConfig: a broker has no dynamic configuration",
+    );
   });
 
   it("refuses two dynamic configurations for what Druid has but one of", () => {

@@ -37,7 +37,11 @@ describe("controller", () => {
     ["no reconcile", { reconcile: undefined }, "reconcile is undefined, not a function"],
     ["a finalize that is none", { finalize: true }, "finalize is true, not a function"],
     ["a misspelt option", { finalise: reconcile }, "there is no option finalise; there are name, owns, uses"],
-    ["a kind that an import in a circle left out", { owns: [ConfigMap, undefined] }, "owns[1]: undefined is not a kind"],
+    [
+      "a kind that an import in a circle left out",
+      { owns: [ConfigMap, undefined] },
+      "owns[1]: undefined is not a kind",
+    ],
     ["a kind in place of a list", { owns: ConfigMap }, "owns is not a list"],
     ["a text in place of a kind", { uses: ["v1/ConfigMap"] }, "uses[0]: v1/ConfigMap is not a kind"],
     ["a scope of nothing", { uses: [scoped(ConfigMap, { namespaces: [] })] }, "uses[0]: namespaces is [], not a list"],
@@ -76,7 +80,9 @@ describe("controller", () => {
   });
 
   it("refuses what is not a kind", () => {
-    expect(() => controller(undefined as never, { reconcile })).toThrow("controller: undefined is not a kind as resource");
+    expect(() => controller(undefined as never, { reconcile })).toThrow(
+      "controller: undefined is not a kind as resource",
+    );
     expect(() => controller("v1/ConfigMap" as never, { reconcile })).toThrow("v1/ConfigMap is not a kind");
     expect(() => controller(Website, undefined as never)).toThrow("controller: its options are undefined");
   });

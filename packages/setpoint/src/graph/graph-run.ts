@@ -142,10 +142,10 @@ export class GraphRun {
       .filter(({ found }) => !found || viewOf(found).error !== undefined);
     const [first] = bad;
     if (!first) return;
-    const others = bad.length > 1 ? `; ${bad.length - 1} other refs are not there or have failed` : "";
+    const others = bad.length > 1 ? `; ${bad.length - 1} other refs are missing or have failed` : "";
     const root = explain(state(), resourceKey(first.ref))?.failedRefs.at(-1) ?? first.ref;
     const rootNode = state().nodes.get(resourceKey(root));
-    const why = rootNode ? (viewOf(rootNode).error?.message ?? "it has failed") : "it is not there";
+    const why = rootNode ? (viewOf(rootNode).error?.message ?? "it has failed") : "it does not exist";
     const by = resourceKey(root) === resourceKey(first.ref) ? "" : ` because of ${nameText(root)}`;
     const message = `dependency error: ${nameText(first.ref)} cannot be used${by}: ${why}${others}`;
     throw outcomes.terminal(new SetpointError("GRAPH_REF_FAILED", message));

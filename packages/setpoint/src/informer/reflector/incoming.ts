@@ -241,6 +241,6 @@ export class ObjectDecoder {
   }
 
   #refuse(kind: string): Unreadable {
-    return { refused: `an object of kind ${kind} where ${this.#expectedKind} was asked for` };
+    return { refused: `an object of kind ${kind} instead of ${this.#expectedKind}` };
   }
 }

@@ -330,7 +330,7 @@ describe("reflector: watches", () => {
     stream.send("ADDED", { ...widget("x", 11), kind: "Gadget" }, widget("a", 12));
     await clock.settle();
     expect(keys()).toEqual(["a"]);
-    expect(widgets.status().lastError?.message).toContain("kind Gadget where Widget was asked for");
+    expect(widgets.status().lastError?.message).toContain("kind Gadget instead of Widget");
   });
 
   it("counts what its watches bring and what of it is of no use, beyond its own end", async () => {
