@@ -13,11 +13,12 @@ import { plaintextUrl, type ToolServer } from "../translate/tool-server.js";
 import { type Shared, shortened, type ToolTarget } from "./shared.js";
 import { groupKindOf } from "./usage.js";
 
-/** How often this object's tools are listed again. */
+/** How often this object's tools are listed again: a second at least. What is no time above zero does not count. */
 export const INTERVAL_ANNOTATION = "kagent.dev/tool-refresh-interval";
 /** Each new value lists them at once. */
 export const REFRESH_ANNOTATION = "kagent.dev/refresh-tools";
 const DEFAULT_TIMEOUT_MS = 30_000;
+const MIN_INTERVAL_MS = 1_000;
 /** What a status may take of an object's 1.5 MB. */
 const MAX_STATUS_BYTES = 256 * 1024;
 
@@ -97,7 +98,7 @@ async function targetOf(
   const url = isPlain ? plaintextUrl(server) : effectiveUrl(server as { url: string });
   const tls = server.tls && !isPlain ? await tlsMaterial(server.tls, server.namespace, objects) : undefined;
   const question = JSON.stringify([url, server.protocol, headers, tls ?? null, annotations[REFRESH_ANNOTATION] ?? ""]);
-  const interval = annotations[INTERVAL_ANNOTATION];
+  const ownMs = goDurationMs(annotations[INTERVAL_ANNOTATION] ?? "") ?? 0;
   return {
     id: probeIdOf(serverIdOf(server)),
     uid: uid!,
@@ -105,7 +106,7 @@ async function targetOf(
     fingerprint: createHash("sha256").update(question).digest("hex"),
     host: new URL(url).host,
     timeoutMs: (server.timeout !== undefined && goDurationMs(server.timeout)) || DEFAULT_TIMEOUT_MS,
-    intervalMs: (interval !== undefined && goDurationMs(interval)) || refreshMs,
+    intervalMs: ownMs > 0 ? Math.max(ownMs, MIN_INTERVAL_MS) : refreshMs,
     url,
     headers,
     protocol: server.protocol,
