@@ -6,6 +6,8 @@
  * @property {string} peer
  * @property {number} theirs
  * @property {number} ratio our cost over theirs: lower is better
+ * @property {number} [atMost] the ratio that is still good enough; rows without are told, not judged
+ * @property {"met" | "missed"} [verdict]
  */
 
 /** The middle of the sorted values. */
@@ -33,14 +35,24 @@ export function compareRates(metric, unit, oursRounds, peer, theirsRounds) {
   return { ...row, ratio: rounded(median(theirsRounds) / median(oursRounds)) };
 }
 
+/**
+ * The row with a verdict: whether its ratio is at most `atMost`.
+ * @returns {Row}
+ */
+export function judged(row, atMost) {
+  return { ...row, atMost, verdict: row.ratio <= atMost ? "met" : "missed" };
+}
+
 export function printJson(rows) {
   console.log(JSON.stringify(rows, null, 2));
 }
 
 export function printTable(rows) {
+  const isJudged = rows.some(({ verdict }) => verdict);
+  const columns = ["metric", "unit", "ours", "peer", "theirs", "ratio", ...(isJudged ? ["atMost", "verdict"] : [])];
   const cells = [
-    ["metric", "unit", "ours", "peer", "theirs", "ratio"],
-    ...rows.map((row) => [row.metric, row.unit, row.ours, row.peer, row.theirs, row.ratio].map(String)),
+    columns.map((column) => (column === "atMost" ? "at most" : column)),
+    ...rows.map((row) => columns.map((column) => String(row[column] ?? ""))),
   ];
   const widths = cells[0].map((_, column) => Math.max(...cells.map((row) => row[column].length)));
   for (const row of cells)

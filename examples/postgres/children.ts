@@ -5,7 +5,7 @@ import type { StatefulSet } from "setpoint/kinds/apps/v1";
 import type { CronJob } from "setpoint/kinds/batch/v1";
 import type { PodDisruptionBudget } from "setpoint/kinds/policy/v1";
 import type { ConfigMap, Service } from "setpoint/kinds/v1";
-import type { PostgresCluster } from "./kinds.js";
+import type { PostgresCluster } from "./kinds.ts";
 
 const PORT = 5432;
 

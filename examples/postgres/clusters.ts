@@ -5,8 +5,8 @@ import { StatefulSet } from "setpoint/kinds/apps/v1";
 import { CronJob } from "setpoint/kinds/batch/v1";
 import { PodDisruptionBudget } from "setpoint/kinds/policy/v1";
 import { ConfigMap, Secret, Service } from "setpoint/kinds/v1";
-import { backup, disruptionBudget, secretName, servers, services, settings } from "./children.js";
-import { PostgresCluster } from "./kinds.js";
+import { backup, disruptionBudget, secretName, servers, services, settings } from "./children.ts";
+import { PostgresCluster } from "./kinds.ts";
 
 export const clusters = controller(PostgresCluster, {
   owns: [StatefulSet, Service, ConfigMap, Secret, CronJob, PodDisruptionBudget],

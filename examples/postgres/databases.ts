@@ -1,8 +1,8 @@
 /** Keeps databases in a cluster's servers: an external system, which a finalizer leaves clean. */
 import { controller, done, findCondition, waitFor } from "setpoint";
 import { Secret } from "setpoint/kinds/v1";
-import { secretName } from "./children.js";
-import { PostgresCluster, PostgresDatabase } from "./kinds.js";
+import { secretName } from "./children.ts";
+import { PostgresCluster, PostgresDatabase } from "./kinds.ts";
 
 /** A connection to the servers, as any driver gives it. Both calls may be repeated: a run may be, after a crash. */
 export interface Servers {

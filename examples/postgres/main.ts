@@ -1,6 +1,6 @@
 /** `node main.ts --leader-elect`. This stand-in for a driver only prints: put the client of your choice in its place. */
 import { run } from "setpoint";
-import { operator } from "./operator.js";
+import { operator } from "./operator.ts";
 
 const servers = {
   ensureDatabase: async ({ host }: { host: string }, name: string, owner: string) =>

@@ -1,8 +1,8 @@
 /** The whole operator as one app: kinds, admission and both controllers. */
 import { app, RefusedError, validating } from "setpoint";
-import { clusters } from "./clusters.js";
-import { databases, type Servers } from "./databases.js";
-import { PostgresCluster, PostgresDatabase } from "./kinds.js";
+import { clusters } from "./clusters.ts";
+import { databases, type Servers } from "./databases.ts";
+import { PostgresCluster, PostgresDatabase } from "./kinds.ts";
 
 export const operator = (servers: Servers) =>
   app({

@@ -4,10 +4,10 @@ import { CronJob } from "setpoint/kinds/batch/v1";
 import { Pod, Secret } from "setpoint/kinds/v1";
 import { conversionProblems, TestEnvironment } from "setpoint/testing";
 import { expect, it } from "vitest";
-import { clusters } from "./clusters.js";
-import type { Servers } from "./databases.js";
-import { PostgresCluster, PostgresClusterV1, PostgresClusterV1alpha1, PostgresDatabase } from "./kinds.js";
-import { operator } from "./operator.js";
+import { clusters } from "./clusters.ts";
+import type { Servers } from "./databases.ts";
+import { PostgresCluster, PostgresClusterV1, PostgresClusterV1alpha1, PostgresDatabase } from "./kinds.ts";
+import { operator } from "./operator.ts";
 
 const here = { namespace: "default" };
 const metadata = { ...here, name: "shop" };

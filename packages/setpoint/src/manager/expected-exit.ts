@@ -7,15 +7,27 @@ const EXPECTED: ReadonlySet<string> = new Set([
   "WEBHOOK_TAKEN",
   "CONFIGURATION_INVALID",
   "CLUSTER_NOT_CHOSEN",
+  "KUBECONFIG_NOT_FOUND",
+  "KUBECONFIG_INVALID",
+  "CREDENTIALS_FAILED",
+  "LEASE_INVALID",
   "ADDRESS_UNAVAILABLE",
+  "METRICS_CERTIFICATE_INVALID",
+  "WEBHOOK_CERTIFICATE_INVALID",
+  "WEBHOOK_UNREACHABLE",
 ]);
+
+/** Whether an error is told in one line where nobody catches it. */
+export function isExpectedEnd(error: unknown): boolean {
+  return isSetpointError(error) && EXPECTED.has(error.code);
+}
 
 /**
  * Makes Node print one line instead of a source line and a stack if nobody catches this error. Has no effect on code
  * that catches it.
  */
 export function tellInOneLine(error: unknown, print = (line: string) => void process.stderr.write(`${line}\n`)): void {
-  if (!isSetpointError(error) || !EXPECTED.has(error.code)) return;
+  if (!isSetpointError(error) || !isExpectedEnd(error)) return;
   const onUncaught = (thrown: unknown): void => {
     if (thrown === error) print(`${error.code}: ${error.message}`);
     else console.error(thrown);
