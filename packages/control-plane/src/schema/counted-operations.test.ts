@@ -10,6 +10,7 @@ import { kubernetesLibrary } from "../cel/functions/library.js";
 import { Failure } from "../cel/values/value.js";
 import { loadFacts } from "../facts/facts.js";
 import { decodeMessage } from "../protobuf/message-decoder.js";
+import { slicedJson } from "../registry/body/sliced-json.js";
 import { readYamlText } from "../registry/body/yaml-text.js";
 import { validateCrdSchema } from "../registry/crd/crd-schema-validation.js";
 import { requestedFields, requestedLabels } from "../registry/selectors/request-selectors.js";
@@ -120,6 +121,10 @@ const WORK: Readonly<Record<string, (size: number) => () => unknown>> = {
   "CEL over a long list": (size) => {
     const text = `[${times(size, (at) => at).join()}].all(x, x >= 0)`;
     return () => evaluated(text);
+  },
+  "a large object that is cut into slices": (size) => {
+    const value = { a: keyed(30 * size, "1"), b: [{ c: keyed(30 * size, "1") }] };
+    return () => slicedJson(value);
   },
   "JSON with duplicates, deep down [7d]": (size) => {
     const fields = times(size, (at) => `"x${at}":1,"x${at}":1`).join();

@@ -120,7 +120,7 @@ async function transcript(hasBodyThreads: boolean, steps: readonly Step[]): Prom
   return answers;
 }
 
-describe("a write of many parts that a thread rehearses", { timeout: 60_000 }, () => {
+describe("a write of many parts that a thread rehearses", { timeout: 300_000 }, () => {
   it.each(Object.entries(CASES))("is answered as one that none does: %s", async (_name, steps) => {
     expect(await transcript(true, steps)).toEqual(await transcript(false, steps));
   });
