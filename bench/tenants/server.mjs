@@ -2,6 +2,7 @@
 // as JSON of names and groups, each with the token NAME-token. Tells its parent the port, its memory when asked, and stops
 // when told.
 import { controlPlane } from "@setpoint/control-plane";
+import { longestTurn } from "./turns.mjs";
 
 const [dataDir, users] = process.argv.slice(2);
 const tokens = new Map(Object.entries(JSON.parse(users)).map(([name, groups]) => [`${name}-token`, { name, groups }]));
@@ -11,13 +12,14 @@ const log = (message, error) => {
   if (errors++ < 20) lines.push(`${message}: ${error instanceof Error ? error.message : error}`);
 };
 const plane = await controlPlane({ dataDir, listen: {}, workloads: true, tokens, log });
+const turn = longestTurn();
 let peakRss = 0;
 setInterval(() => {
   peakRss = Math.max(peakRss, process.memoryUsage().rss);
 }, 100).unref();
 process.on("message", async (message) => {
   if (message === "memory") {
-    process.send({ peakRss, errors, lines });
+    process.send({ peakRss, errors, lines, turnMs: turn() });
     peakRss = 0;
   }
   if (message === "stop") {

@@ -67,6 +67,7 @@ async function measured(dataDir) {
     row("p50 of honest requests", "ms", quantile(beside.times, 0.5), quantile(alone.times, 0.5)),
     row("p99 of honest requests", "ms", ...p99),
     row("longest honest request", "ms", quantile(beside.times, 1), quantile(alone.times, 1)),
+    row("longest turn of the event loop, processor time", "ms", memory.turnMs ?? 0, memoryBefore.turnMs ?? 0),
     row("peak memory of the server", "MB", memory.peakRss / 1e6, memoryBefore.peakRss / 1e6),
     row("lost or refused", "requests", beside.lost, alone.lost),
     row(`missing after a restart, of ${honest.kept.size}`, "objects", missing, 0),
