@@ -1,10 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { app, controller, resource, waitFor } from "setpoint";
+import { createClient } from "setpoint/client";
 import { systemClock } from "setpoint/clock";
 import type { RunRecord } from "setpoint/controller";
 import { ConfigMap, Secret } from "setpoint/kinds/v1";
 import { type LoopStatus, Manager } from "setpoint/manager";
+import { errorAnswer } from "setpoint/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { CommandLine, runMain } from "../testing/command-line.js";
@@ -151,6 +153,31 @@ describe("where no run is known", () => {
   ])("tells of %s", (_, more, words) => {
     expect(said({ ...healthy, ...more })).toContain(words);
   });
+});
+
+it("says what keeps a controller from starting, as readiness does, also beside JSON", async () => {
+  const { transport } = cli.plane;
+  const client = createClient({
+    transport: {
+      request: async (request) =>
+        request.path.includes("/configmaps")
+          ? errorAnswer(403, "Forbidden", "configmaps is forbidden")
+          : transport.request(request),
+      [Symbol.asyncDispose]: async () => {},
+    },
+    server: "in-process",
+    clock: systemClock,
+  });
+  await using own = new Manager({ client, metrics: { host: "127.0.0.1", port: 0 }, grace: 100, preflight: false });
+  await own.add(controller(ConfigMap, { name: "kept-out", namespaces: ["default"], reconcile: () => undefined }));
+  await own.start();
+  while (own.trouble().length === 0) await systemClock.sleep(5);
+  const asked = ["why", "cm", "copied", "--url", own.metricsUrl!];
+  const words = /cannot work on the kind cm: controller kept-out: .*forbidden.*RBAC allows it: setpoint rbac/;
+  expect(await cli.run(asked)).toMatchObject({ code: 1, err: expect.stringMatching(words) });
+  const json = await cli.run([...asked, "-o", "json"]);
+  expect(json).toMatchObject({ code: 1, err: expect.stringMatching(words) });
+  expect(JSON.parse(json.out)).toEqual([]);
 });
 
 it("resolves the short names of the kinds that a process runs", async () => {

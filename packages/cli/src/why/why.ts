@@ -30,17 +30,10 @@ export async function runWhy(context: CommandContext): Promise<number> {
     const runs = (await Promise.all(keys.map((key) => source.runs(key, signal)))).flat().filter(isMeant);
     if (runs.length > 0) known.push({ source, runs });
   }
-  if (format && !values.follow) {
-    stdout(
-      formatted(
-        known.flatMap(({ source, runs }) => summaries(source, runs, last)),
-        format,
-      ),
-    );
-    return known.length > 0 ? 0 : 1;
-  }
   if (!values.follow) {
-    for (const { source, runs } of known) stdout(summaries(source, runs, last).map(summaryText).join("\n\n"));
+    const shown = known.map(({ source, runs }) => summaries(source, runs, last));
+    if (format) stdout(formatted(shown.flat(), format));
+    else for (const each of shown) stdout(each.map(summaryText).join("\n\n"));
     if (known.length > 0) return 0;
     stderr(nothingKnown(loops, (loop) => isKind(loop, kind), kind, keys));
     return 1;
