@@ -272,19 +272,20 @@ unit_tests:
 
   it.each([
     ["cron: '0 6 * * 1-5'", "dev", { onRefs: true, disabled: false }],
-    ["cron: '0 6 * * 1-5'", "prod", { cron: "0 6 * * 1-5", onRefs: false, disabled: false }],
-    ["cron: '0 6 * * 1-5'\n  run_in_dev: true", "dev", { cron: "0 6 * * 1-5", onRefs: false, disabled: false }],
+    ["cron: '0 6 * * 1-5'", "prod", { cron: "0 6 * * 1-5", onRefs: true, disabled: false }],
+    ["cron: '0 6 * * 1-5'\n  run_in_dev: true", "dev", { cron: "0 6 * * 1-5", onRefs: true, disabled: false }],
+    ["cron: '@daily'\n  ref_update: false", "prod", { cron: "@daily", onRefs: false, disabled: false }],
     [
-      "every: 24h\n  ref_update: true\n  time_zone: Europe/Berlin",
+      "every: 24h\n  time_zone: Europe/Berlin",
       "prod",
       { everyMs: 86_400_000, onRefs: true, timeZone: "Europe/Berlin", disabled: false },
     ],
-    ["every: 90", "prod", { everyMs: 90_000, onRefs: false, disabled: false }],
+    ["every: 90", "prod", { everyMs: 90_000, onRefs: true, disabled: false }],
     ["disable: true\n  cron: '@daily'", "prod", { onRefs: false, disabled: true }],
     [
       "cron: '*/5 0,12 1-15/2 JAN-mar sun'",
       "prod",
-      { cron: "*/5 0,12 1-15/2 JAN-mar sun", onRefs: false, disabled: false },
+      { cron: "*/5 0,12 1-15/2 JAN-mar sun", onRefs: true, disabled: false },
     ],
   ])("refresh: %s in %s [7, 49]", async (refresh, environment, expected) => {
     const spec = await model("m.yaml", `type: model\nsql: SELECT 1\nrefresh:\n  ${refresh}\n`, environment);

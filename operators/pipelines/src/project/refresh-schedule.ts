@@ -5,7 +5,10 @@ import { faultAt } from "./problem-error.js";
 import { booleanAt, durationAt, mapAt, type SettingMap, textAt } from "./setting.js";
 import { placeOf } from "./source-text.js";
 
-/** When a model runs by itself. In `dev` the clock is no reason, unless the file says so. */
+/**
+ * When a model runs by itself. In `dev` the clock is no reason, unless the file says so. New rows of what it reads are one beside
+ * the clock, unless the file says otherwise: a table that does not follow them is not fresh.
+ */
 export function scheduleOf(settings: SettingMap, environment: string): RefreshSchedule {
   const refresh = mapAt(settings, "refresh");
   if (!refresh) return { onRefs: true, disabled: false };
@@ -16,12 +19,11 @@ export function scheduleOf(settings: SettingMap, environment: string): RefreshSc
   if (cron && fault) throw faultAt(placeOf(cron, 0), fault);
   if (zone && !isTimeZone(zone.text)) throw faultAt(placeOf(zone, 0), `there is no time zone ${zone.text}`);
   const everyMs = durationAt(refresh, "every");
-  const hasTime = isTimed && (cron !== undefined || everyMs !== undefined);
   return {
     ...(isTimed && cron && { cron: cron.text }),
     ...(isTimed && everyMs !== undefined && { everyMs }),
     ...(zone && { timeZone: zone.text }),
-    onRefs: booleanAt(refresh, "ref_update") ?? !hasTime,
+    onRefs: booleanAt(refresh, "ref_update") ?? true,
     disabled: false,
   };
 }
