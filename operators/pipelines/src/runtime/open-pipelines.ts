@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "setpoint/clock";
 import { silentLogger } from "setpoint/controller";
 import type { GraphKind, ResourceName } from "setpoint/graph";
 import { resourceKey } from "setpoint/graph";
-import { type DuckDbEngine, openDuckDb } from "../engine/duckdb/duckdb-engine.js";
+import { DuckDbEngine, openDuckDb } from "../engine/duckdb/duckdb-engine.js";
 import type { Engine } from "../engine/engine.js";
 import { modelKind } from "../model/model.js";
 import { staleModels } from "../model/stale-models.js";
@@ -138,7 +138,8 @@ export async function openTables(
 ): Promise<Asked & { readonly engine: Engine } & AsyncDisposable> {
   const lock = FolderLock.take(place);
   try {
-    const engine = await openEngine(place, await databaseOf(place, options), options, options.log);
+    const engine = engineOf(place, await databaseOf(place, options), options, options.log);
+    await engine.start();
     const schema = options.schema === undefined ? {} : { schema: options.schema };
     return {
       engine,
@@ -163,23 +164,25 @@ async function openProject(
   log: Logger,
 ): Promise<{ readonly engine: DuckDbEngine; readonly parser: ProjectParser; readonly project: Project }> {
   makeStateFolder(place);
-  const engine = await openEngine(place, await databaseOf(place, options), options, log);
+  const engine = engineOf(place, await databaseOf(place, options), options, log);
   try {
     const parser = new ProjectParser(parserOptions(place.project, engine, options));
-    return { engine, parser, project: await parser.parse() };
+    // Files are found and read while the engine starts; it parses their SQL.
+    const [, project] = await Promise.all([engine.start(), parser.parse()]);
+    return { engine, parser, project };
   } catch (error) {
     await engine[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-function openEngine(
+function engineOf(
   place: StateFolder,
   path: string,
   { memoryLimit }: Pick<PipelinesOptions, "memoryLimit">,
   log: Logger = silentLogger,
-): Promise<DuckDbEngine> {
-  return openDuckDb({
+): DuckDbEngine {
+  return new DuckDbEngine({
     path,
     folder: place.project,
     tempDirectory: join(place.path, "spill"),

@@ -35,6 +35,8 @@ export interface RenderedText {
 
 /** Renders a template of the project. Throws a `PipelinesError` that names file, line and column. */
 export function renderText(source: SourceText, data: TemplateData): RenderedText {
+  // Most texts hold no action: making the functions for them would cost more than all else.
+  if (!source.text.includes("{{")) return { text: source.text, placeOf: (offset) => placeOf(source, offset) };
   try {
     const rendered = renderTemplate(parseTemplate(source.text), {
       root: rootOf(data),

@@ -84,7 +84,7 @@ describe("DuckDbEngine", () => {
     await broken.engine.publish(publication("t"), { signal });
     await (await broken.reopen()).publish(publication("u"), { signal });
     process.kill((await broken.engine.pid())!, "SIGKILL");
-    await systemClock.sleep(100);
+    while ((await broken.engine.pid()) !== undefined) await systemClock.sleep(10);
     const log = readFileSync(`${broken.path}.wal`);
     writeFileSync(
       `${broken.path}.wal`,

@@ -15,23 +15,31 @@ export interface CatalogEntry {
 /** How many tables one query sums up. */
 const TABLES_A_QUERY = 50;
 
-/** Every table and view of the database, by id, in one query. */
+/** Every table and view of the database, by id. Two plain queries: a join of the two costs ten times as much. */
 export async function readCatalog(connection: Connection): Promise<Map<string, CatalogEntry>> {
-  const rows = await connection.rows(`
-    SELECT c.schema_name, c.table_name, any_value(v.sql) AS definition, bool_or(v.view_name IS NOT NULL) AS is_view,
-      to_json(list({ 'name': c.column_name, 'type': c.data_type } ORDER BY c.column_index))::VARCHAR AS columns
-    FROM duckdb_columns() c
-    LEFT JOIN duckdb_views() v ON v.view_oid = c.table_oid AND v.schema_oid = c.schema_oid AND v.view_name = c.table_name
-    WHERE NOT c.internal AND c.database_name = current_database() AND c.schema_name <> '_setpoint'
-    GROUP BY ALL`);
+  const own = "NOT internal AND database_name = current_database() AND schema_name <> '_setpoint'";
+  const definitions = new Map<string, string>();
+  for (const view of await connection.rows(`SELECT schema_name, view_name, sql FROM duckdb_views() WHERE ${own}`)) {
+    definitions.set(tableId(String(view.view_name), String(view.schema_name)), String(view.sql));
+  }
+  const columns = new Map<string, Column[]>();
+  const found = await connection.rows(
+    `SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() WHERE ${own} ORDER BY column_index`,
+  );
+  for (const row of found) {
+    const id = tableId(String(row.table_name), String(row.schema_name));
+    const column = { name: String(row.column_name), type: String(row.data_type) };
+    const others = columns.get(id);
+    if (others) others.push(column);
+    else columns.set(id, [column]);
+  }
   return new Map(
-    rows.map((row) => {
-      const entry: CatalogEntry = {
-        type: row.is_view === true ? "view" : "table",
-        columns: JSON.parse(String(row.columns)),
-        ...(row.is_view === true ? { definition: String(row.definition) } : {}),
-      };
-      return [tableId(String(row.table_name), String(row.schema_name)), entry];
+    [...columns].map(([id, all]) => {
+      const definition = definitions.get(id);
+      return [
+        id,
+        definition === undefined ? { type: "table", columns: all } : { type: "view", columns: all, definition },
+      ];
     }),
   );
 }
