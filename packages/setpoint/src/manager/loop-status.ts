@@ -4,7 +4,7 @@ import { kindId } from "../kinds/kind.js";
 import type { Resource } from "../kinds/resource.js";
 import { controllerTrouble } from "./endpoints/health.js";
 
-/** One loop of a process, for those who ask why an object is as it is. */
+/** The status of one loop, for `setpoint why`. */
 export interface LoopStatus {
   readonly type: Loop["type"];
   readonly name: string;
@@ -12,13 +12,13 @@ export interface LoopStatus {
   readonly kind: string;
   readonly plural: string;
   readonly shortNames: readonly string[];
-  /** False while another process leads: that one runs the objects. */
+  /** False while another process leads and reconciles the objects. */
   readonly isLeading: boolean;
-  /** Why it cannot work; empty where it can. */
+  /** Why it cannot work; empty if it can. */
   readonly trouble: readonly string[];
 }
 
-/** Of each loop of a process; `unstarted` tells by their ids which could not start, and why. */
+/** The status of each loop of a process; `unstarted` has the ids of those that could not start, with the reasons. */
 export function loopStatuses(
   loops: ReadonlyMap<string, { readonly loop: Loop; readonly run: { status(): Pick<ControllerStatus, "informers"> } }>,
   unstarted: ReadonlyMap<string, string>,

@@ -5,7 +5,7 @@ import { shown } from "../loop/outcome.js";
 
 const TYPES: readonly unknown[] = ["controller", "watcher", "app"] satisfies (Loop | App)["type"][];
 
-/** Throws `CONTROLLER_INVALID` for what nothing can run: a kind, a function, what imports in a circle left undefined. */
+/** Throws `CONTROLLER_INVALID` for what cannot run: a kind, a function, or undefined because of a circular import. */
 export function checkLoop(loop: Loop | App | undefined): void {
   if (TYPES.includes(loop?.type)) return;
   const hint = loop === undefined ? "; a circular import can cause this" : "";
@@ -13,7 +13,7 @@ export function checkLoop(loop: Loop | App | undefined): void {
   throw new SetpointError("CONTROLLER_INVALID", message);
 }
 
-/** `controller websites`: what is unique in a process. */
+/** `controller websites`: unique in a process. */
 export function idOf({ type, name }: Loop): string {
   return `${type} ${name}`;
 }

@@ -54,25 +54,25 @@ export interface ManagerOptions extends EndpointOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Logger;
-  /** Several processes share the work by electing one. Off by default: a single process needs no lease. */
+  /** Elects one of several processes. Off by default: a single process needs no lease. */
   readonly leaderElection?: ElectionOptions;
-  /** Where the API server reaches the webhooks of apps, and whether they are installed. */
+  /** Where the API server reaches the webhooks of apps, and whether the process installs them. */
   readonly webhooks?: AppHosting;
-  /** How long runs may take to end on a stop. Defaults to 30 s. */
+  /** How long a stop waits for runs to end. Defaults to 30 s. */
   readonly grace?: Duration;
-  /** Where metrics are counted; for what else is to show there. Defaults to one of its own. */
+  /** The metric registry, to share it with other code. Defaults to a new one. */
   readonly metricRegistry?: MetricRegistry;
-  /** What its client's requests are noted by, for `/rbac`: which of the declared permissions were needed so far. */
+  /** Observes the client's requests, for `/rbac`: which of the declared permissions were used so far. */
   readonly seenAccess?: SeenAccess;
-  /** What else must be so for the process to be ready. */
+  /** Further conditions for the process to be ready. */
   readonly checks?: readonly HealthCheck[];
-  /** Whether the failure of a runnable ends the manager. Yes, unless given. */
+  /** Whether the failure of a runnable stops the manager. Defaults to yes. */
   readonly onError?: (error: unknown, runnable: string) => boolean | Promise<boolean>;
-  /** Spans for each run and its writes: `trace.getTracer("setpoint")` of @opentelemetry/api. None where left out. */
+  /** Makes spans for each run and its writes: `trace.getTracer("setpoint")` of @opentelemetry/api. Defaults to none. */
   readonly tracer?: Tracer;
-  /** Which values of Secrets are masked in logs, events, conditions and the timeline, beyond what their keys and looks say. */
+  /** Overrides which values of Secrets are masked in logs, events, conditions and the timeline. */
   readonly secrets?: SecretOptions;
-  /** Whether to ask at the start what is not served or not allowed, and to log it. Yes, unless given. */
+  /** Whether to check at the start which kinds are not served or not allowed, and to log them. Defaults to yes. */
   readonly preflight?: boolean;
 }
 
@@ -99,17 +99,17 @@ export class Manager implements AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #clusters: Readonly<Record<string, Cluster>>;
   readonly #events: EventWriter;
-  /** One for all: what one controller has read, another may quote. */
+  /** One for all: one controller may quote what another has read. */
   readonly #mask: SecretMask;
   readonly #traces: Traces | undefined;
   readonly #observer: ControllerObserver;
   readonly #elector: Elector | undefined;
-  /** Aborted with the lease, or where the process is abandoned. */
+  /** Aborted with the lease, or when the process is abandoned. */
   readonly #lost = new AbortController();
   readonly #fence = this.#fenceFor(true);
   readonly #apps: AppHost;
   readonly #loops = new Map<string, { readonly loop: Loop; readonly run: LiveController | LiveWatcher }>();
-  /** What runs nothing, although it should, and why. */
+  /** Loops that could not start, with the reasons. */
   readonly #unstarted = new Map<string, string>();
   readonly #sources = new Map<object, readonly Disposable[]>();
   readonly #runnables: RunnableGroup;
@@ -119,7 +119,7 @@ export class Manager implements AsyncDisposable {
   /** Where anything is to be served. */
   #endpoints: Endpoints | undefined;
   #hasStarted = false;
-  /** Settles when the apps of the start are served: those that come later are served by themselves. */
+  /** Settles when the initial apps are served; later ones are served on their own. */
   #hosted: Promise<void> | undefined;
   #isLeading = false;
   #running: Promise<void> | undefined;
@@ -128,7 +128,7 @@ export class Manager implements AsyncDisposable {
   constructor(options: ManagerOptions) {
     this.#options = options;
     this.#graceMs = parseDuration(options.grace ?? "30s", "grace");
-    // The questions of the preflight and whatever else goes on listen to it, which is no leak.
+    // The preflight and other background work listen to it; this is not a leak.
     process.getBuiltinModule("node:events").setMaxListeners(0, this.#stopping.signal, this.#lost.signal);
     this.metrics = options.metricRegistry ?? new MetricRegistry();
     this.#clock = options.clock ?? systemClock;
@@ -149,7 +149,7 @@ export class Manager implements AsyncDisposable {
     this.#events = new EventWriter({ ...events, component: name, fence: this.#fence });
     const onThrown = (error: unknown): void => void this.#mask.error(error);
     const hosting = { ...common, ...webhookMetrics(this.metrics), onThrown, ...options.webhooks };
-    // A standby installs and serves its apps as a leader does; one that has led takes no part any more.
+    // A standby installs and serves its apps like a leader; a process that has lost the lease does not.
     this.#apps = new AppHost({ ...hosting, fence: this.#fenceFor(false) });
     this.#runnables = new RunnableGroup({
       name,
@@ -171,27 +171,27 @@ export class Manager implements AsyncDisposable {
     this.metrics.collect(MASTER_STATUS, () => [{ labels: lease, value: Number(this.isLeading) }]);
   }
 
-  /** The log that its loops write to: the values of Secrets that they have read are masked. */
+  /** The log of its loops: masks the values of Secrets that they have read. */
   get log(): Logger {
     return this.#log;
   }
 
-  /** Where health is served, once it is. */
+  /** The URL of the health endpoints, once served. */
   get healthUrl(): string | undefined {
     return this.#endpoints?.healthUrl;
   }
 
-  /** Where metrics and timeline are served, once they are. */
+  /** The URL of metrics and timeline, once served. */
   get metricsUrl(): string | undefined {
     return this.#endpoints?.metricsUrl;
   }
 
-  /** Where webhooks and custom routes are served, once they are. */
+  /** The port of webhooks and custom routes, once served. */
   get webhookPort(): number | undefined {
     return this.#apps.port;
   }
 
-  /** The authority that callers of webhooks and routes trust, as PEM in base64, once these are served. */
+  /** The CA of webhooks and routes, as PEM in base64, once served. */
   get webhookCaBundle(): string | undefined {
     return this.#apps.caBundle;
   }
@@ -206,7 +206,7 @@ export class Manager implements AsyncDisposable {
     return AbortSignal.any([signal, this.#failed.signal, ...(this.#elector ? [this.#elector.lost] : [])]);
   }
 
-  /** Why the process should end, where it is not its own will: the failed runnable's error, or `LEASE_LOST`. */
+  /** Why the process must end: the error of a failed runnable, or `LEASE_LOST`. Undefined after an ordinary stop. */
   get failure(): unknown {
     const signals = [this.#failed.signal, ...(this.#elector ? [this.#elector.lost] : [])];
     return signals.find(({ aborted }) => aborted)?.reason;
@@ -217,9 +217,9 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Adds a controller, a watcher, or an app with all that is its; it starts at once where the manager already works.
-   * Throws for anything else, where a name is taken, and `CONTROLLER_STOPPED` once the manager stops; an app is refused by
-   * rejecting. Resolves when an app's webhooks are installed.
+   * Adds a controller, a watcher, or an app; starts it at once if the manager runs. Throws for anything else, for a
+   * taken name, and `CONTROLLER_STOPPED` once the manager stops; for an app it rejects instead. Resolves when an app's
+   * webhooks are installed.
    */
   add(loop: Loop | App): Promise<void> {
     checkLoop(loop);
@@ -243,7 +243,7 @@ export class Manager implements AsyncDisposable {
     else if (this.#hasStarted && !this.#isLeading) run.warmUp();
   }
 
-  /** Stops and takes away a loop or an app. One that is not there is as good as removed. */
+  /** Stops and removes a loop or an app. Does nothing if it is unknown. */
   async remove(loop: Loop | App): Promise<void> {
     this.#stopCollecting(loop);
     if (loop.type === "app") {
@@ -251,7 +251,7 @@ export class Manager implements AsyncDisposable {
         ...loop.loops.map((each) => this.remove(each)),
         ...loop.runnables.map(({ name }) => this.removeRunnable(`${loop.name}/${name}`)),
       ]);
-      // Not before: what the last runs write may have to pass its own webhooks.
+      // After the loops, because their last writes may have to pass its webhooks.
       await this.#apps.remove(loop);
       return;
     }
@@ -261,7 +261,7 @@ export class Manager implements AsyncDisposable {
     await live?.run.stop(this.#graceMs);
   }
 
-  /** Adds something that runs while the manager leads. What it throws ends the manager, unless `onError` says no. */
+  /** Adds work that runs while the manager leads. If it throws, the manager stops, unless `onError` returns false. */
   addRunnable(runnable: Runnable): void {
     this.#runnables.add(runnable);
   }
@@ -271,8 +271,8 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Serves the endpoints and webhooks, waits for the lease where there is one, then starts everything. Resolves when the
-   * work began; informers may still be filling (`/readyz` tells). Rejects where it is stopped before.
+   * Serves the endpoints and webhooks, waits for the lease if there is an election, then starts everything. Resolves
+   * when the work has started; informers may still be syncing (see `/readyz`). Rejects if it is stopped before.
    */
   async start(): Promise<void> {
     this.#hasStarted = true;
@@ -293,28 +293,28 @@ export class Manager implements AsyncDisposable {
     this.#log.info("started", { loops: [...this.#loops.keys()] });
   }
 
-  /** What stands against running here: kinds that are not served, verbs that are not allowed. */
+  /** What prevents the loops from working: kinds that are not served, verbs that are not allowed. */
   async preflight(): Promise<readonly PreflightFinding[]> {
     const { client, clusters = {} } = this.#options;
     const { preflight } = await import("./preflight.js");
     return preflight(this.#all, { ...this.#needs, client, clusters, signal: this.#stopping.signal });
   }
 
-  /** Why the process is not ready; empty where it is. */
+  /** Why the process is not ready; empty if it is. */
   trouble(): readonly string[] {
     const trouble = [...this.#unstarted.values(), ...controllerTrouble(this.#statuses())];
     const shown = trouble.map((each) => this.#mask.text(each));
     return this.#stopping.signal.aborted ? [...shown, "stopping"] : shown;
   }
 
-  /** `controller websites team/a`: what was given up, because it goes on although its signal is aborted. */
+  /** `controller websites team/a`: abandoned code that still runs although its signal is aborted. */
   get stuck(): readonly string[] {
     return [...this.#loops].flatMap(([id, { run }]) => [...run.stuck].map((key) => `${id} ${key}`));
   }
 
   /**
-   * Stops taking work, lets runs end within the grace, then stops answering webhooks, writes the last events and releases
-   * the lease.
+   * Takes no more work, lets runs end within the grace period, then stops the webhooks, writes the last events and
+   * releases the lease.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -322,8 +322,8 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Ends at once, as a process does that dies: its sockets are closed, nothing is begun or written any more, webhooks stay
-   * installed, and the lease is not released. For tests of what comes after a crash; see {@link stop} for an orderly end.
+   * Ends at once, like a process that dies: closes its sockets and starts and writes nothing more. Webhooks stay
+   * installed, and the lease is not released. For tests of crashes; see {@link stop} for an orderly end.
    */
   abandon(): void {
     this.#lost.abort(new SetpointError("CONTROLLER_STOPPED", "the manager was abandoned"));
@@ -337,11 +337,11 @@ export class Manager implements AsyncDisposable {
 
   async #stop(): Promise<void> {
     this.#stopping.abort();
-    // What is about to be served would otherwise be served after the end.
+    // Otherwise an app that is just starting would be served after the end.
     await this.#hosted?.catch(() => {});
     await Promise.all([...this.#loops.values()].map(({ run }) => run.stop(this.#graceMs)));
     await this.#running;
-    // Not before: what the last runs write may have to pass our own webhooks.
+    // After the loops, because their last writes may have to pass our own webhooks.
     await this.#apps[Symbol.asyncDispose]();
     await this.#events[Symbol.asyncDispose]();
     await this.#elector?.release();
@@ -353,7 +353,7 @@ export class Manager implements AsyncDisposable {
 
   async #serve(): Promise<void> {
     if (!this.#options.health && !this.#options.metrics) return;
-    // Loaded when first needed: importing this package must stay cheap for those who serve nothing.
+    // Loaded on first use, so that importing this package stays cheap for processes without endpoints.
     const [loaded, { rbacRules }] = await Promise.all([import("./endpoints/endpoints.js"), import("./rbac.js")]);
     this.#endpoints = new loaded.Endpoints();
     const { metrics, timeline } = this;
@@ -398,7 +398,7 @@ export class Manager implements AsyncDisposable {
     return [...new Set<Loop | App>([...this.#apps.apps, ...[...this.#loops.values()].map(({ loop }) => loop)])];
   }
 
-  /** What the process needs besides what its loops declare. */
+  /** The permissions of the process besides those that its loops declare. */
   get #needs(): RbacOptions {
     const { metrics, metricsAccess, webhooks = {} } = this.#options;
     return {
@@ -409,12 +409,12 @@ export class Manager implements AsyncDisposable {
     };
   }
 
-  /** Ends with the manager, and with its lease. */
+  /** Aborted with the manager, and with its lease. */
   #whileLeading(): AbortSignal {
     return AbortSignal.any([this.#stopping.signal, this.#lost.signal]);
   }
 
-  /** `isLeaders`: it is closed also for one that does not lead yet. */
+  /** `isLeaders`: also closed for a process that does not lead yet. */
   #fenceFor(isLeaders: boolean): Fence {
     const { signal } = this.#lost;
     const check = (): void => {
@@ -424,7 +424,7 @@ export class Manager implements AsyncDisposable {
     return { lost: signal, check };
   }
 
-  /** Lets go of the objects of kinds that an app has given up. */
+  /** Removes the finalizers from objects of kinds that an app no longer handles. */
   #sweep(app: App): void {
     const signal = this.#whileLeading();
     void this.#apps.sweep(app, { signal, fence: this.#fence }).catch((error: unknown) => {
@@ -455,7 +455,7 @@ export class Manager implements AsyncDisposable {
 
   #clusterOf(client: Client): Cluster {
     const onStep = informerMetrics(this.metrics);
-    // What a predicate, a mapping or an index throws shows nowhere else.
+    // Errors of predicates, mappings and indexes show nowhere else.
     const told = informerLog(this.#log);
     const informers = new Informers(client, { clock: this.#clock, random: this.#random, onStep, ...told });
     return { client: client.with({ fence: this.#fence }), informers };

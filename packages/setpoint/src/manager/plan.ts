@@ -20,8 +20,8 @@ export interface PlanOptions {
 }
 
 /**
- * What these controllers would do now, object by object: each is reconciled once, with writes that the server only tries
- * out, and without effects. Nothing is changed anywhere. Watchers have nothing to plan: they are passed over.
+ * What these controllers would do now: reconciles each object once, with dry-run writes and without effects. Changes
+ * nothing. Watchers have no plan and are skipped.
  *
  * ```ts
  * for await (const run of plan([websites], { client })) for (const line of describePlan(run)) console.log(line);
@@ -29,7 +29,7 @@ export interface PlanOptions {
  */
 export async function* plan(loops: readonly (Loop | App)[], options: PlanOptions): AsyncIterable<PlannedRun> {
   const { clock = systemClock, random = systemRandom, log, signal = new AbortController().signal } = options;
-  // Loaded when first needed: most processes plan nothing.
+  // Loaded on first use: most processes plan nothing.
   const { plannedRuns } = await import("../controller/run/planned-runs.js");
   const opened: Informers[] = [];
   const cluster = (given: Client): Cluster => {

@@ -9,13 +9,13 @@ import type { Logger } from "../loop/logger.js";
 import { declaredKinds } from "./declared-kinds.js";
 import { type RbacOptions, rbacRules } from "./rbac.js";
 
-/** Something that loops need and do not have. `message` names it. */
+/** Something that loops need and lack. `message` names it. */
 export type PreflightFinding =
-  /** The server does not serve a kind that is declared: its definition is not installed, or in another version. */
+  /** The server does not serve a declared kind: its definition is not installed, or has another version. */
   | { readonly type: "kind"; readonly message: string; readonly kind: Kind; readonly cluster?: string }
-  /** This account may not do all that is needed with a kind. `rules` grant just what is missing. */
+  /** This account lacks permissions on a kind. `rules` grant exactly the missing ones. */
   | { readonly type: "permission"; readonly message: string; readonly rules: readonly RbacRule[] }
-  /** A server could not be asked. */
+  /** A server did not answer. */
   | { readonly type: "unknown"; readonly message: string; readonly cluster?: string; readonly cause: unknown };
 
 export interface PreflightOptions extends RbacOptions {
@@ -28,8 +28,8 @@ export interface PreflightOptions extends RbacOptions {
 const AT_ONCE = 8;
 
 /**
- * What stands against running these loops here: kinds that are not served, verbs that are not allowed. Empty where all
- * is well. Never rejects for what a server says: servers answer these questions to everybody.
+ * What prevents these loops from working: kinds that are not served, verbs that are not allowed. Empty if everything is
+ * fine. Never rejects because of a server's response.
  *
  * ```ts
  * for (const { message } of await preflight([websites], { client })) console.error(message);
@@ -101,7 +101,7 @@ async function deniedKinds(
   });
 }
 
-/** A kind's subresources and single objects go with it, each by the verbs that are missing. */
+/** The subresources and single objects of a kind belong to its finding, each with the missing verbs. */
 function addTo(denied: Map<string, Map<string, RbacRule>>, rule: RbacRule, verb: string): void {
   const { namespace, apiGroups, resources, resourceNames } = rule;
   const kind = JSON.stringify([namespace, apiGroups, resources[0]!.split("/")[0]]);

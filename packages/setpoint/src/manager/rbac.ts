@@ -8,13 +8,13 @@ import { followed } from "./declared-kinds.js";
 import { appsOf, loopsOf } from "./loops.js";
 
 export interface RbacOptions {
-  /** Where the process elects a leader: the Lease's namespace, and its name where that is known. */
+  /** With leader election: the Lease's namespace, and its name if known. */
   readonly leaderElection?: { readonly name?: string; readonly namespace: string };
-  /** Whether the manager asks the API server who may see metrics: `metricsAccess: "rbac"`. */
+  /** Whether the manager authorizes metrics callers through the API server: `metricsAccess: "rbac"`. */
   readonly reviewsAccess?: boolean;
-  /** Whether the process installs the kinds and webhooks of its apps. Yes, unless given; no with `install: false`. */
+  /** Whether the process installs the kinds and webhooks of its apps. Defaults to yes; no with `install: false`. */
   readonly installs?: boolean;
-  /** The Service before the webhooks of apps, whose certificate is kept in a Secret. */
+  /** The Service of the apps' webhooks, whose certificate is in a Secret. */
   readonly service?: { readonly namespace: string; readonly name: string };
 }
 
@@ -22,10 +22,10 @@ const READ = ["get", "list", "watch"];
 const VERB_ORDER = [...READ, "create", "update", "patch", "delete"];
 
 /**
- * The least that these loops need: reading the kinds that they declare, in the namespaces that they declare; writing what
- * they own or say that they write; the status of kinds that have one; finalizers where they hold any; events; installing
- * the kinds and webhooks of apps; the Lease; and what they name themselves. Pure: the same loops always give the same
- * rules, in the same order.
+ * The minimal permissions of these loops: reading declared kinds in declared namespaces; writing what they own or
+ * declare to write; the status of kinds that have one; finalizers if they set any; events; installing kinds and
+ * webhooks of apps; the Lease; and their own `permissions`. Pure: the same loops always give the same rules in the same
+ * order.
  */
 export function rbacRules(loops: readonly (Loop | App)[], options: RbacOptions = {}): readonly RbacRule[] {
   const apps = appsOf(loops);
@@ -34,7 +34,7 @@ export function rbacRules(loops: readonly (Loop | App)[], options: RbacOptions =
     ...apps.flatMap(({ givenUp }) => givenUp.flatMap(({ kind }) => inScope({ kind }, undefined, ["list", "patch"]))),
   ]);
   own.push(...[...loopsOf(loops), ...apps].flatMap(({ permissions }) => permissions));
-  // Children in another cluster name this one as their owner's, by the uid of this namespace.
+  // Children in another cluster identify the owner's cluster by the uid of this namespace.
   if (loopsOf(loops).some(ownsElsewhere)) {
     own.push({ apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["get"] });
   }
@@ -60,8 +60,8 @@ function loopRules(loop: Loop): RbacRule[] {
 }
 
 /**
- * The definitions of its kinds, and its webhooks, each by its name; a name cannot be asked for at creation. Webhooks that
- * an app of this name had before are looked for and deleted, also where it has none now.
+ * The definitions of its kinds and its webhooks, by name; `create` cannot be limited to a name. Includes deleting
+ * former webhooks of the app, even if it has none now.
  */
 function installRules(app: App): readonly RbacRule[] {
   const named = (
@@ -104,7 +104,7 @@ function controllerRules(controller: Controller<any>): RbacRule[] {
   const rules = [...inScope(self, namespaces, READ), ...writeRules(self, namespaces)];
   if (finalize) rules.push(...inScope(self, namespaces, ["patch"]));
   if (hasStatus(kind)) rules.push(...inScope(self, namespaces, ["patch"], "status"));
-  // Owner references that block the owner's deletion ask for this where that admission plug-in is on.
+  // The admission plug-in OwnerReferencesPermissionEnforcement requires this for owner references that block deletion.
   if (owns.length > 0) rules.push(...inScope(self, namespaces, ["update"], "finalizers"));
   for (const use of owns) rules.push(...inScope(use, namespaces, [...READ, "create", "patch", "delete"]));
   for (const use of [...uses, ...watches, ...followed(controller)]) rules.push(...inScope(use, namespaces, READ));
@@ -118,7 +118,7 @@ function writeRules(use: ScopedKind, namespaces: readonly string[] | undefined):
   return (use.writes ?? []).flatMap(rulesOf);
 }
 
-/** Events of objects without a namespace go to `default`. */
+/** Events of cluster-scoped objects go to `default`. */
 function eventRules({ scope }: Kind, namespaces: readonly string[] | undefined): RbacRule[] {
   const rule = { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] };
   if (scope === "Cluster") return [{ ...rule, namespace: "default" }];
@@ -127,7 +127,7 @@ function eventRules({ scope }: Kind, namespaces: readonly string[] | undefined):
 
 function leaseRules({ name, namespace }: NonNullable<RbacOptions["leaderElection"]>): readonly RbacRule[] {
   const lease = { namespace, apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
-  // A name cannot be asked for at creation: it is not known yet when the request is allowed.
+  // `create` cannot be limited to a name, which is unknown at authorization.
   return [
     { ...lease, verbs: ["create"] },
     { ...lease, ...(name === undefined ? {} : { resourceNames: [name] }), verbs: ["get", "update"] },
@@ -151,7 +151,7 @@ function inScope(
   return scope.map((namespace) => ({ ...rule, namespace }));
 }
 
-/** One rule for each resource and place, with the verbs of all. */
+/** One rule per resource and place, with all verbs. */
 function merged(rules: readonly RbacRule[]): RbacRule[] {
   const byPlace = new Map<string, RbacRule>();
   for (const rule of rules) {
@@ -162,7 +162,7 @@ function merged(rules: readonly RbacRule[]): RbacRule[] {
   return [...byPlace.values()].filter((rule) => !isCovered(rule, byPlace));
 }
 
-/** What all namespaces grant, one need not grant again. */
+/** A cluster-wide rule covers the same rule in a namespace. */
 function isCovered(rule: RbacRule, byPlace: ReadonlyMap<string, RbacRule>): boolean {
   if (rule.namespace === undefined) return false;
   const everywhere = byPlace.get(JSON.stringify([rule.cluster, undefined, rule.apiGroups, rule.resources]));
@@ -188,7 +188,7 @@ export interface RbacManifestOptions {
 export function rbacManifests(rules: readonly RbacRule[], options: RbacManifestOptions): readonly JsonObject[] {
   const { name, namespace } = options;
   const own = rules.filter(({ cluster }) => cluster === options.cluster);
-  // What holds everywhere comes first, as the place without a name.
+  // Cluster-wide rules come first, as the place without a name.
   const places = [...new Set(own.map((rule) => rule.namespace ?? ""))].sort();
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } };
   const subjects = [{ kind: "ServiceAccount", name, namespace }];

@@ -14,26 +14,26 @@ import { Manager, type ManagerOptions } from "./manager.js";
 import { requestMetrics } from "./metrics/controller-metrics.js";
 import { MetricRegistry } from "./metrics/metric-registry.js";
 
-/** How long code may go on after `run` that was given up. */
+/** How long abandoned code may continue after `run`. */
 const EXIT_AFTER_MS = 1_000;
 
-/** Loops, apps, and providers that make apps of their configuration. */
+/** Loops, apps, and providers that make apps from their configuration. */
 // biome-ignore lint/suspicious/noExplicitAny: configurations differ from one to the next
 type Runs = Loop | App | AppProvider<any>;
 
 export interface RunOptions extends Omit<ManagerOptions, "client"> {
-  /** Defaults to one for the cluster that {@link connect} finds. */
+  /** Defaults to a client of the cluster that {@link connect} finds. */
   readonly client?: Client;
   readonly connect?: ConnectOptions;
-  /** Ends the run, besides SIGINT and SIGTERM. */
+  /** Stops the run, in addition to SIGINT and SIGTERM. */
   readonly signal?: AbortSignal;
-  /** Defaults to the process's. See {@link readConfiguration} for what is read of it. */
+  /** Defaults to the process's environment; see {@link readConfiguration}. */
   readonly env?: ConfigurationSources["env"];
-  /** Flags to take notice of: `process.argv.slice(2)`. None where left out. */
+  /** Flags to read: `process.argv.slice(2)`. Defaults to none. */
   readonly args?: ConfigurationSources["args"];
-  /** A configuration file; `SETPOINT_CONFIG` and the flag `--config` name one as well. */
+  /** A configuration file; `SETPOINT_CONFIG` and the flag `--config` can name one too. */
   readonly config?: string;
-  /** Prints what would be done, does none of it, and ends; also by the flag `--plan`. Defaults to no. */
+  /** Prints what it would do, does nothing, and ends; also with the flag `--plan`. Defaults to no. */
   readonly plan?: boolean;
   /** Where a plan is printed. Defaults to standard output. */
   readonly print?: (line: string) => void;
@@ -70,7 +70,7 @@ async function runUntilTold(loops: Runs | readonly Runs[], options: RunOptions):
   ]);
   const configuration = await readConfiguration({ args, env, ...(config ? { file: config } : {}) });
   const log = options.log ?? (await defaultLog(configuration.logLevel ?? "info"));
-  // The manager's, which is masked, once there is one: servers quote what they were sent.
+  // The manager's masked log, once it exists: servers quote what they were sent.
   let shownLog = log;
   const given = await provided(loops, configuration.apps);
   const metricRegistry = new MetricRegistry();
@@ -127,13 +127,13 @@ async function runUntilTold(loops: Runs | readonly Runs[], options: RunOptions):
   if (manager.failure !== undefined) throw manager.failure;
 }
 
-/** For people on a terminal, for machines elsewhere. */
+/** Text on a terminal, JSON elsewhere. */
 async function defaultLog(level: LogLevel): Promise<Logger> {
   if (!process.stderr.isTTY) return jsonLogger({ clock: systemClock, level });
   return (await import("./log/text-logger.js")).textLogger({ clock: systemClock, level });
 }
 
-/** What code says of the election, and what is configured beyond; none where neither asks for it. */
+/** The election options of code and configuration; undefined if neither turns it on. */
 function electionOf(configured: Configuration, options: RunOptions): Pick<ManagerOptions, "leaderElection"> {
   if (!options.leaderElection && !configured.manager.leaderElection) return {};
   return { leaderElection: { ...configured.leaderElection, ...options.leaderElection } };
@@ -144,7 +144,7 @@ function webhooksOf({ manager }: Configuration, options: RunOptions): Pick<Manag
   return { webhooks: { ...manager.webhooks, ...options.webhooks } };
 }
 
-/** The election in a thread of its own, where that can connect as this one did. */
+/** Runs the election in a separate thread, if that can connect like this one. */
 function inThread(
   { leaderElection }: ManagerOptions,
   options: RunOptions,
@@ -210,13 +210,13 @@ class ProcessEnd implements Disposable {
 
   readonly #end = (): void => this.#ending.abort();
 
-  /** A promise that a reconciler did not wait for must not take the others down with it. */
+  /** A promise that a reconciler does not await must not stop the other loops. */
   readonly #unhandled = (error: unknown): void => {
     this.#log.error("unhandled promise rejection: await the promise, or catch its error", { error });
   };
 }
 
-/** Code that heeds no signal would keep a process alive that was told to end. What ends by itself is not held up. */
+/** Code that ignores its signal would keep the process alive. Does not delay a process that ends on its own. */
 function endSoon(stuck: readonly string[], log: Logger): void {
   log.error("exiting although abandoned work is still running", { stuck });
   systemClock.timer(EXIT_AFTER_MS, () => process.exit()).unref();

@@ -19,19 +19,19 @@ const OWN_KINDS: readonly Kind[] = [
   ...[CustomResourceDefinition, ValidatingWebhookConfiguration, MutatingWebhookConfiguration],
 ];
 
-/** Which of them is needed changes from day to day: a cache that streams today lists after an upgrade, a conflict asks for one. */
+/** Which of these a process needs may change: a cache that streams today lists after an upgrade, and a conflict needs a get. */
 const READS = ["get", "list", "watch"];
 
-/** Declared rules held against what a process did. */
+/** The declared rules compared with the requests of a process. */
 export interface NarrowedRules {
-  /** The rules, with the verbs alone that were needed so far. */
+  /** The rules with only the verbs that were used so far. */
   readonly rules: readonly RbacRule[];
-  /** What was never asked for: perhaps not needed, perhaps not needed yet, as for deletes. */
+  /** What was never requested: perhaps not needed, perhaps not yet, such as deletes. */
   readonly unseen: readonly RbacRule[];
 }
 
 /**
- * What requests a process made, to confirm or narrow the rules that its loops declare. Give `observe` to the client.
+ * Records a process's requests, to confirm or narrow the rules that its loops declare. Pass `observe` to the client.
  *
  * ```ts
  * const seen = new SeenAccess();
@@ -41,10 +41,10 @@ export interface NarrowedRules {
  * ```
  */
 export class SeenAccess {
-  /** `Deployment patch`, `Website/status patch`: without groups and names, so that what is alike counts as seen. */
+  /** `Deployment patch`, `Website/status patch`: without groups and names, so that similar rules count as used. */
   readonly #seen = new Set<string>();
 
-  /** Also what was refused was needed. */
+  /** A refused request counts too: it was needed. */
   observe({ verb, kind, subresource, status }: ObservedRequest): void {
     if (kind === "" || status === 0) return;
     const resource = subresource ? `${kind}/${subresource}` : kind;
@@ -70,7 +70,7 @@ export class SeenAccess {
 
   #has(kind: Kind, { resources }: RbacRule, verb: string): boolean {
     const [, subresource] = resources[0]!.split("/");
-    // No request is made of this one: servers ask for it when owner references are written.
+    // No request shows this one: servers check it when owner references are written.
     if (subresource === "finalizers") return true;
     const resource = subresource ? `${kind.kind}/${subresource}` : kind.kind;
     const verbs = READS.includes(verb) ? READS : [verb];
@@ -78,7 +78,7 @@ export class SeenAccess {
   }
 }
 
-/** The kinds that a rule is about; none for those that are not known here. */
+/** The kinds of a rule; none for unknown resources. */
 function kindsOf(loops: readonly (Loop | App)[], { cluster, apiGroups, resources }: RbacRule): readonly Kind[] {
   const [plural] = resources[0]!.split("/");
   return [...declaredKinds(loops, cluster), ...OWN_KINDS].filter(

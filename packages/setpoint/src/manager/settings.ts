@@ -1,14 +1,14 @@
 import { type Duration, parseDuration } from "../clock/duration.js";
 import type { ListenAddress } from "./endpoints/endpoints.js";
 
-/** How the text or value of a setting is read. Throws an error whose message says what was expected. */
+/** Parses the text or value of a setting. Throws an error whose message says what it expects. */
 type Reader<Value> = (value: unknown) => Value;
 
-/** One thing that can be configured: by its field in a file, by a flag, by an environment variable. */
+/** One setting: a field in a file, a flag, and an environment variable. */
 export interface Setting<Value = unknown> {
   readonly flag: string;
   readonly variable: string;
-  /** What `--help` calls the value; undefined for switches, which need none. */
+  /** The placeholder of the value in `--help`; undefined for switches. */
   readonly placeholder?: string;
   readonly description: string;
   readonly read: Reader<Value>;
@@ -45,7 +45,7 @@ const port: Reader<number> = (value) => {
   return number;
 };
 
-/** `"0"` for nowhere: then undefined. */
+/** `"0"` turns it off: undefined. */
 const address: Reader<ListenAddress | undefined> = (value) => {
   if (value === "0" || value === 0) return undefined;
   try {
@@ -79,7 +79,7 @@ function setting<Value>(
   return { flag, variable, read, description, ...(placeholder ? { placeholder } : {}) };
 }
 
-/** Everything that can be configured, by its field. Flags are those of controller-runtime where it has one. */
+/** All settings by field. Flags have the names of controller-runtime where it has one. */
 export const SETTINGS = {
   name: setting("name", "SETPOINT_NAME", text, "the name in Lease, events and logs", "NAME"),
   kubeconfig: setting("kubeconfig", "SETPOINT_KUBECONFIG", text, "the cluster to work on", "FILE"),
@@ -218,10 +218,10 @@ export const SETTINGS = {
 
 export type Field = keyof typeof SETTINGS;
 
-/** The settings that were given, each by its field. */
+/** The given settings by field. */
 export type Settings = { readonly [F in Field]?: ReturnType<(typeof SETTINGS)[F]["read"]> };
 
-/** `host:port`, `[::1]:port`, or `:port` for all addresses, IPv6 included; undefined where nothing is given. */
+/** `host:port`, `[::1]:port`, or `:port` for all addresses, IPv6 included; undefined if empty. */
 export function parseAddress(text: string | undefined): ListenAddress | undefined {
   if (!text) return undefined;
   const match = /^(?:\[(.+)\]|([^:]*)):(\d+)$/.exec(text);

@@ -4,11 +4,11 @@ const NONE = -1;
 /** Four children a node: half the depth of a binary heap, and siblings share a cache line. */
 const FAN_OUT = 4;
 
-/** The slots that wait for their time, earliest first; equal times in the order of their coming. */
+/** Delayed slots, earliest first; equal times in insertion order. */
 export class DelayHeap {
   #heap = new Int32Array(0);
   #size = 0;
-  /** By slot: when it is due, the order of its coming, and its place in the heap or -1. */
+  /** By slot: when it is due, its insertion number, and its index in the heap or -1. */
   #dueMs = new Float64Array(0);
   #order = new Float64Array(0);
   #position = new Int32Array(0);
@@ -18,12 +18,12 @@ export class DelayHeap {
     return this.#size;
   }
 
-  /** When the earliest slot is due; undefined if none waits. */
+  /** When the earliest slot is due; undefined if there is none. */
   get earliestMs(): number | undefined {
     return this.#size === 0 ? undefined : this.#dueMs[this.#heap[0]!];
   }
 
-  /** Puts the slot in, or moves it forward: of two times the earlier one holds. */
+  /** Inserts the slot, or moves it forward: of two times the earlier one counts. */
   add(slot: number, dueMs: number): void {
     if (slot >= this.#position.length) this.#reserve(Math.max(64, slot * 2));
     if (this.#position[slot]! >= 0) {
@@ -46,7 +46,7 @@ export class DelayHeap {
     this.#rise(last, this.#position[last]!);
   }
 
-  /** Takes out the earliest slot if it is due at `nowMs`, else gives -1. */
+  /** Removes the earliest slot if it is due at `nowMs`, otherwise returns -1. */
   popDue(nowMs: number): number {
     const slot = this.#heap[0]!;
     if (this.#size === 0 || this.#dueMs[slot]! > nowMs) return NONE;
@@ -93,7 +93,7 @@ export class DelayHeap {
     this.#position[slot] = position;
   }
 
-  /** Room is made when a slot is first delayed: most queues delay few of their keys. */
+  /** Grows when a slot is first delayed: most queues delay few of their keys. */
   #reserve(capacity: number): void {
     const known = this.#position.length;
     this.#heap = enlarged(this.#heap, capacity);

@@ -5,45 +5,46 @@ import { BANDS, type Priority, ReadyLines } from "./ready-lines.js";
 /** States of a slot. A key in none of these has no slot. `READY`, `DIRTY` and `DELAYED` exclude each other. */
 const READY = 1;
 const PROCESSING = 2;
-/** Added again while it is processed: it goes back in line when it is done. Only together with `PROCESSING`. */
+/** Added again while it is processed: it returns to the queue when it is done. Only together with `PROCESSING`. */
 const DIRTY = 4;
 const DELAYED = 8;
-/** In the bits above, the band that the slot is in or goes to; `NO_BAND` if the key need not be handed out. */
+/** In the higher bits, the band of the slot; `NO_BAND` if the key need not be handed out. */
 const BAND_SHIFT = 4;
 const NO_BAND = BANDS.length << BAND_SHIFT;
 
-/** How the causes of one key become one: the queue itself does not look into them. */
+/** Merges the causes of one key; the queue does not look into them. */
 export type MergeCauses<Cause> = (earlier: Cause, later: Cause) => Cause;
 
-/** A key handed out to a worker, with everything that was said of it since it was handed out last. */
+/** A key that a worker has, with all causes since it was last handed out. */
 export interface WorkItem<Cause> {
   readonly key: string;
   readonly cause: Cause;
   readonly priority: Priority;
-  /** When it came in line, and when it was handed out, as the queue was told. */
+  /** When it was queued and when it was handed out, if the queue has times. */
   readonly readySinceMs: number;
   readonly startedMs: number;
-  /** Where the queue keeps the key, and where the item. */
+  /** The queue's indexes of the key and the item. */
   readonly slot: number;
   readonly hand: number;
 }
 
 export interface KeyQueueOptions<Cause = unknown> {
-  /** Starts the hash of keys, which users choose: a number that they cannot know. */
+  /** The seed of the key hash: users choose keys and must not be able to predict it. */
   readonly seed?: number;
   /**
-   * What is left of a delayed add's cause where the key is handed out before its time: a timer that did not fire is no
-   * cause. All of it unless given.
+   * What remains of a delayed add's cause if the key is handed out early: a timer that did not fire is no cause.
+   * Defaults to all of it.
    */
   readonly early?: (cause: Cause) => Cause | undefined;
 }
 
 /**
- * The pure heart of the queue: what is added, when it is due and who is next, with time passed in and nothing waiting.
+ * The pure core of the queue: what is added, when it is due and which key is next. The caller passes the time, and
+ * nothing waits.
  *
- * Guarantees: a key is in line at most once and handed out to at most one worker at a time; a key added while it is
- * processed is handed out again after `done`; every add is followed by a hand-out that carries its cause. An add with
- * a delay asks for a hand-out no later than that: the earliest of several wins, and any hand-out in between serves it.
+ * Guarantees: a key is queued at most once and handed out to at most one worker at a time; a key added while it is
+ * processed is handed out again after `done`; every add is followed by a hand-out with its cause. A delayed add
+ * requests a hand-out no later than its delay: the earliest of several wins, and any hand-out in between satisfies it.
  */
 export class KeyQueue<Cause> {
   readonly #merge: MergeCauses<Cause>;
@@ -53,12 +54,12 @@ export class KeyQueue<Cause> {
   readonly #ready = new ReadyLines();
   readonly #delayed = new DelayHeap();
   #capacity = 0;
-  /** By slot: what it is, and its band. */
+  /** By slot: its state and band. */
   #states = new Uint8Array(0);
   /** By slot: when it was queued. Empty until a time is given: most queues have no metrics. */
   #readySinceMs = new Float64Array(0);
   readonly #causes: (Cause | undefined)[] = [];
-  /** What was handed out and not given back. A hand that is empty is given the next item. */
+  /** Items that were handed out and not returned. A free place is reused. */
   readonly #hands: (WorkItem<Cause> | undefined)[] = [];
   readonly #emptyHands: number[] = [];
   #processing = 0;
@@ -69,7 +70,7 @@ export class KeyQueue<Cause> {
     this.#seed = options.seed ?? 0;
   }
 
-  /** Keys in line; those that wait for their time or are processed do not count. */
+  /** Queued keys, without delayed and processed ones. */
   get ready(): number {
     return this.#ready.size;
   }
@@ -82,12 +83,12 @@ export class KeyQueue<Cause> {
     return this.#delayed.size;
   }
 
-  /** When the next delayed key is due; undefined if none waits. */
+  /** When the next delayed key is due; undefined if there is none. */
   get nextDueMs(): number | undefined {
     return this.#delayed.earliestMs;
   }
 
-  /** Puts the key in line. False where it already was, or goes there when it is done: its cause was merged. */
+  /** Queues the key. False if it is queued already, or will be when it is done: its cause was merged. */
   add(key: string, cause: Cause, priority: Priority, nowMs: number): boolean {
     const slot = this.#slotFor(key);
     const state = this.#states[slot]!;
@@ -109,7 +110,7 @@ export class KeyQueue<Cause> {
     return true;
   }
 
-  /** Puts the key in line at `dueMs`, or leaves it where it already gets its turn earlier. */
+  /** Queues the key at `dueMs`, unless it gets its turn earlier. */
   addAt(key: string, cause: Cause, priority: Priority, dueMs: number): void {
     const slot = this.#slotFor(key);
     const state = this.#states[slot]!;
@@ -124,7 +125,7 @@ export class KeyQueue<Cause> {
     this.#delayed.add(slot, dueMs);
   }
 
-  /** Puts the delayed keys in line that are due. Gives how many. */
+  /** Queues the delayed keys that are due. Returns how many. */
   promote(nowMs: number): number {
     let promoted = 0;
     for (let slot = this.#delayed.popDue(nowMs); slot >= 0; slot = this.#delayed.popDue(nowMs)) {
@@ -136,7 +137,7 @@ export class KeyQueue<Cause> {
     return promoted;
   }
 
-  /** Hands out the key whose turn it is; undefined if none is in line. It must be given back with `done`. */
+  /** Hands out the next key; undefined if none is queued. Return it with `done`. */
   take(nowMs: number): WorkItem<Cause> | undefined {
     const slot = this.#ready.shift();
     if (slot < 0) return undefined;
@@ -152,7 +153,7 @@ export class KeyQueue<Cause> {
     return item;
   }
 
-  /** Ends the processing of a key that was handed out. True where it went back in line. A second call does nothing. */
+  /** Ends the processing of a key. True if it was queued again. A second call does nothing. */
   done(item: WorkItem<Cause>, nowMs: number): boolean {
     const { slot, hand } = item;
     if (this.#hands[hand] !== item) return false;
@@ -169,7 +170,7 @@ export class KeyQueue<Cause> {
     return false;
   }
 
-  /** What is in line, or goes back there when it is done, in no promised order. Walks all keys: for those who look on. */
+  /** Keys that are queued, or will be when they are done, in no particular order. Walks all keys: for metrics. */
   *pending(): Iterable<{ readonly key: string; readonly cause: Cause }> {
     for (let slot = 0; slot < this.#capacity; slot++) {
       if (this.#states[slot]! & (READY | DIRTY))
@@ -177,12 +178,12 @@ export class KeyQueue<Cause> {
     }
   }
 
-  /** What was handed out and not given back, in no promised order. */
+  /** Items that were handed out and not returned, in no particular order. */
   *items(): Iterable<WorkItem<Cause>> {
     for (const item of this.#hands) if (item) yield item;
   }
 
-  /** Takes back a delayed add, its cause included. False where none waited. Does not touch a key that is processed. */
+  /** Cancels a delayed add with its cause. False if there was none. Does not affect a key that is processed. */
   cancel(key: string): boolean {
     const slot = this.#find(key);
     if (slot < 0 || !(this.#states[slot]! & DELAYED)) return false;
@@ -222,7 +223,7 @@ export class KeyQueue<Cause> {
     this.#causes[slot] = earlier === undefined ? cause : this.#merge(earlier, cause);
   }
 
-  /** The more urgent of two priorities holds: a key in line moves to the end of the line that it is raised to. */
+  /** The more urgent of two priorities counts: a queued key moves to the end of the higher line. */
   #raise(slot: number, band: number): void {
     const current = this.#states[slot]! >> BAND_SHIFT;
     if (band === current) return;
@@ -257,7 +258,7 @@ function bandOf(priority: Priority): number {
   return priority === "normal" ? 1 : priority === "high" ? 0 : 2;
 }
 
-/** The part of a key before its slash is the namespace, and the lane in which it waits. */
+/** The namespace of a key, before its slash, is its lane. */
 function laneLength(key: string): number {
   const slash = key.indexOf("/");
   return Math.max(slash, 0);

@@ -1,34 +1,34 @@
 const NONE = -1;
-/** 2^32 over the golden ratio, odd: spreads what it multiplies over all bits. */
+/** 2^32 over the golden ratio, odd: a multiplication spreads bits evenly. */
 const PRIME = 0x9e3779b1;
 const INITIAL_CAPACITY = 256;
-/** Below so many keys the table grows by eight instead of two: fewer times, for little memory. */
+/** Below this number of keys the table grows by eight instead of two: fewer times, for little memory. */
 const FAST_GROWTH_BELOW = 32_768;
 
 /**
- * Gives each key a small number, its slot, by which other tables keep what they know of it. Open addressing with linear
- * probing over typed arrays: at a hundred thousand keys half the cost of a `Map`, and no object for each key. Small, since
- * a page of memory that is touched first costs as much as several keys.
+ * Gives each key a small number, its slot, by which other tables store data about it. Open addressing with linear
+ * probing over typed arrays: at a hundred thousand keys half the cost of a `Map`, without an object per key. Small at
+ * first, because touching a new page of memory costs as much as several keys.
  */
 export class KeyTable {
   /**
-   * Slot + 1 in the lower bits, or 0 where the bucket is empty; in those above, the same bits of the hash of that slot's
-   * key, so that probing rarely looks at another key. At most half full.
+   * Slot + 1 in the lower bits, or 0 if the bucket is empty; in the upper bits, those of the hash of the slot's key, so
+   * that probing rarely compares another key. At most half full.
    */
   #buckets = new Int32Array(2 * INITIAL_CAPACITY);
   /** The lower bits: a power of two above every slot + 1, less one. */
   #slotBits = 2 * INITIAL_CAPACITY - 1;
   #capacity = INITIAL_CAPACITY;
-  /** By slot. A freed slot holds the empty string, so that its key can be collected. */
+  /** By slot. A freed slot has the empty string, so that its key can be garbage collected. */
   readonly #keys: string[] = [];
-  /** By slot: the hash of its key; of a freed slot, the one that was freed before it, or -1. */
+  /** By slot: the hash of its key; for a freed slot, the previously freed one, or -1. */
   #hashes = new Int32Array(INITIAL_CAPACITY);
   #lastFreed = NONE;
-  /** Slots that were ever given; those above are new. */
+  /** How many slots were ever used. */
   #used = 0;
   #size = 0;
 
-  /** Every slot is below it: the size that tables by slot must have. */
+  /** Every slot is below it: the size of tables by slot. */
   get capacity(): number {
     return this.#capacity;
   }
@@ -55,7 +55,7 @@ export class KeyTable {
     }
   }
 
-  /** Gives a key that is not there its slot. */
+  /** Gives a new key its slot. */
   insert(key: string, hash: number): number {
     if (this.#size === this.#capacity) this.#grow();
     const slot = this.#newSlot();
@@ -73,7 +73,7 @@ export class KeyTable {
     const mask = buckets.length - 1;
     let hole = hashes[slot]! & mask;
     while ((buckets[hole]! & slotBits) !== slot + 1) hole = (hole + 1) & mask;
-    // Closes the gap: an entry moves into the hole unless that would put it before the place it hashes to.
+    // Closes the gap: an entry moves into the hole unless that would put it before its hash position.
     for (let at = (hole + 1) & mask; buckets[at] !== 0; at = (at + 1) & mask) {
       const home = hashes[(buckets[at]! & slotBits) - 1]! & mask;
       if (((at - home) & mask) < ((at - hole) & mask)) continue;
@@ -114,7 +114,7 @@ export class KeyTable {
   }
 }
 
-/** Continues `hash` over the characters of `text` in [from, to). Start with a random seed: keys are chosen by users. */
+/** Continues `hash` over the characters of `text` in [from, to). Start with a random seed: users choose keys. */
 export function hashText(text: string, from: number, to: number, hash: number): number {
   let mixed = hash;
   let at = from;
@@ -122,7 +122,7 @@ export function hashText(text: string, from: number, to: number, hash: number): 
     mixed = Math.imul(mixed ^ text.charCodeAt(at) ^ (text.charCodeAt(at + 1) << 16), PRIME) ^ (mixed >>> 15);
   }
   if (at < to) mixed = Math.imul(mixed ^ text.charCodeAt(at), PRIME);
-  // Numbered names differ in few bits: without this they would settle side by side, and probing would get long.
+  // Numbered names differ in few bits: without mixing they would cluster, and probing would be slow.
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return mixed ^ (mixed >>> 16);

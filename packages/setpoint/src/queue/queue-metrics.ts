@@ -1,21 +1,21 @@
-/** What a metric is, apart from its values: enough to register it under its name. */
+/** The definition of a metric without its values. */
 export interface MetricDefinition {
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
-  /** Of a histogram: the upper bounds of what it counts together, ascending. Those of a latency where left out. */
+  /** For a histogram: the upper bounds of its buckets, ascending. Defaults to those of a latency. */
   readonly buckets?: readonly number[];
 }
 
-/** From ten nanoseconds to a thousand seconds, each ten times the one before: those of controller-runtime. */
+/** From ten nanoseconds to a thousand seconds, each ten times the previous: those of controller-runtime. */
 const QUEUE_BUCKETS: readonly number[] = Array.from({ length: 11 }).reduce<readonly number[]>(
   (bounds) => [...bounds, bounds.at(-1)! * 10],
   [10e-9],
 );
 
 /**
- * The metrics of a queue, under the names that client-go gives them; the labels are `name` and, as in controller-runtime,
- * `controller`, which is the same.
+ * The metrics of a queue under the names of client-go; the labels are `name` and, as in controller-runtime,
+ * `controller`, with the same value.
  */
 export const queueMetrics = {
   depth: { name: "workqueue_depth", type: "gauge", help: "Keys in the queue." },
@@ -45,9 +45,9 @@ export const queueMetrics = {
   retries: { name: "workqueue_retries_total", type: "counter", help: "Rate-limited adds." },
 } as const satisfies Record<string, MetricDefinition>;
 
-/** Is told what happens in a queue, for counters and histograms; the gauges are read from the queue when asked for. */
+/** Observes a queue, for counters and histograms; gauges are read from the queue. */
 export interface QueueObserver {
-  /** A key came in line: one that was there already does not count. */
+  /** A key was queued; a key that was queued already does not count. */
   added(): void;
   taken(waitedMs: number): void;
   finished(workedMs: number): void;

@@ -8,25 +8,25 @@ const AFTER = 1;
 const LANE = 2;
 const LINK_SIZE = 3;
 
-/** How much a key's run matters: live events are `normal`; initial lists, resyncs and retries are `low`. */
+/** The priority of a key: live events are `normal`; initial lists, resyncs and retries are `low`. */
 export type Priority = "high" | "normal" | "low";
 
-/** The bands, most urgent first; a band's number is its place here. */
+/** The bands, most urgent first; a band's number is its index here. */
 export const BANDS = ["high", "normal", "low"] as const satisfies readonly Priority[];
 
-/** A band that waits is served at the latest after so many keys of the bands above it. */
+/** A waiting band is served after at most this many keys of the bands above it. */
 export const PATIENCE = 8;
 
-/** Up to so many lanes stay when they are empty: the next key of a namespace is likely to come soon. */
+/** How many empty lanes to keep: the next key of a namespace is likely to come soon. */
 const KEPT_LANES = 64;
 
 /**
- * The slots that wait for a worker. Three bands by priority; in each band one line for every lane (a namespace), served
- * in turn, so that none can starve another. A lower band yields to a higher one but ages: passed over
- * {@link PATIENCE} times, it is served next.
+ * The queued slots. Three bands by priority; in each band one line per lane (a namespace), served in turn, so that none
+ * can starve another. A lower band yields to a higher one but ages: passed over {@link PATIENCE} times, it is served
+ * next.
  */
 export class ReadyLines {
-  /** The lanes by the hash of their names, which need not be exact: two of one hash would share their turns. */
+  /** The lanes by the hash of their names. Two names with the same hash would only share their turns. */
   readonly #lanes = new Map<number, number>();
   readonly #freeLanes: number[] = [];
   /** By lane: how many slots belong to it, waiting or not, and its hash. */
@@ -36,9 +36,9 @@ export class ReadyLines {
   #first = new Int32Array(0);
   #last = new Int32Array(0);
   #nextLane = new Int32Array(0);
-  /** By slot, side by side for the sake of the processor's cache: its neighbours in its line, and its lane. */
+  /** By slot, adjacent in memory for the processor's cache: its neighbours in its line, and its lane. */
   #links = new Int32Array(0);
-  /** By band: the lanes with something in line, first and last in turn; how often the band was passed over. */
+  /** By band: the first and last lane in turn, and how often the band was passed over. */
   readonly #firstLane = new Int32Array(BANDS.length).fill(NONE);
   readonly #lastLane = new Int32Array(BANDS.length).fill(NONE);
   readonly #passedOver = new Int32Array(BANDS.length);
@@ -53,14 +53,14 @@ export class ReadyLines {
     this.#links = enlarged(this.#links, capacity * LINK_SIZE);
   }
 
-  /** Tells the lane of a new slot: the hash of its name. */
+  /** Sets the lane of a new slot, by the hash of its name. */
   join(slot: number, laneHash: number): void {
     const lane = this.#lanes.get(laneHash) ?? this.#addLane(laneHash);
     this.#members[lane]!++;
     this.#links[slot * LINK_SIZE + LANE] = lane;
   }
 
-  /** Forgets a slot that is not in line. */
+  /** Forgets a slot that is not queued. */
   leave(slot: number): void {
     const lane = this.#links[slot * LINK_SIZE + LANE]!;
     if (--this.#members[lane]! > 0 || this.#lanes.size <= KEPT_LANES) return;
@@ -84,7 +84,7 @@ export class ReadyLines {
     this.#size++;
   }
 
-  /** Takes a slot out of the line of `band` in which it stands. A lane left empty loses its turn when that comes. */
+  /** Removes a slot from the line of `band`. A lane left empty loses its turn when that comes. */
   remove(slot: number, band: number): void {
     const line = this.#links[slot * LINK_SIZE + LANE]! * BANDS.length + band;
     const before = this.#links[slot * LINK_SIZE + BEFORE]!;
@@ -97,7 +97,7 @@ export class ReadyLines {
     this.#size--;
   }
 
-  /** Takes the slot whose turn it is, or -1. */
+  /** Removes the next slot and returns it, or -1. */
   shift(): number {
     if (this.#size === 0) return NONE;
     const band = this.#chooseBand();

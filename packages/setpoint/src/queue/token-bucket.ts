@@ -4,7 +4,7 @@ export interface TokenBucketOptions {
   readonly burst: number;
 }
 
-/** Limits how often something happens overall. Pure: time is passed in. */
+/** Limits an overall rate. Pure: the caller passes the time. */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #burst: number;
@@ -17,7 +17,7 @@ export class TokenBucket {
     this.#tokens = options.burst;
   }
 
-  /** Takes a token, from the future if none is left, and gives how long to wait for it. */
+  /** Takes a token, if necessary a future one, and returns how long to wait for it. */
   reserve(nowMs: number): number {
     const elapsedMs = nowMs - (this.#refilledMs ?? nowMs);
     this.#refilledMs = nowMs;

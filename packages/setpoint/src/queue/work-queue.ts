@@ -11,19 +11,19 @@ export interface WorkQueueOptions<Cause> {
   readonly clock: Clock;
   readonly random: Random;
   readonly merge: MergeCauses<Cause>;
-  /** What is left of a delayed add's cause where the key is handed out before its time. All of it unless given. */
+  /** What remains of a delayed add's cause if the key is handed out early. Defaults to all of it. */
   readonly early?: (cause: Cause) => Cause | undefined;
   readonly backoff?: BackoffOptions;
-  /** Limits all retries of the queue together. None by default: API servers protect themselves. */
+  /** Limits all retries of the queue together. Defaults to none: API servers protect themselves. */
   readonly retryLimit?: TokenBucketOptions;
-  /** Without one, items carry no times. */
+  /** Without one, items have no times. */
   readonly observer?: QueueObserver;
 }
 
 export interface AddOptions {
   /** Defaults to `normal`. */
   readonly priority?: Priority;
-  /** Asks for a hand-out no later than this, instead of at once. Where it is 0, all that is due now has its turn before. */
+  /** Requests a hand-out no later than this, instead of at once. With 0, everything that is due now goes first. */
   readonly after?: Duration;
 }
 
@@ -57,7 +57,7 @@ export class WorkQueue<Cause> {
   readonly #backoff: Backoff;
   readonly #retryLimit: TokenBucket | undefined;
   readonly #observer: QueueObserver | undefined;
-  /** Workers that found nothing, in the order of their coming. Empty whenever a key is in line. */
+  /** Idle workers in order. Empty whenever a key is queued. */
   readonly #waiters: Waiter<Cause>[] = [];
   readonly #onDrained = new Set<() => void>();
   #timer: { readonly dueMs: number; readonly timer: Timer } | undefined;
@@ -74,22 +74,22 @@ export class WorkQueue<Cause> {
     this.#observer = options.observer;
   }
 
-  /** Keys in line. */
+  /** Keys in the queue. */
   get depth(): number {
     return this.#keys.ready;
   }
 
-  /** Keys that wait for their time. */
+  /** Delayed keys. */
   get delayed(): number {
     return this.#keys.delayed;
   }
 
-  /** What is in line, or goes back there when it is done, in no promised order. Takes longer the more keys there are. */
+  /** Keys that are queued, or will be when they are done, in no particular order. Linear in the number of keys. */
   get pending(): Iterable<{ readonly key: string; readonly cause: Cause }> {
     return this.#keys.pending();
   }
 
-  /** What workers have in their hands, in no promised order. */
+  /** Items that workers have, in no particular order. */
   get running(): Iterable<WorkItem<Cause>> {
     return this.#keys.items();
   }
@@ -98,7 +98,7 @@ export class WorkQueue<Cause> {
     return this.#isShutDown;
   }
 
-  /** Asks for a hand-out of the key. Ignored after `shutDown`. */
+  /** Requests a hand-out of the key. Ignored after `shutDown`. */
   add(key: string, cause: Cause, options: AddOptions = {}): void {
     if (this.#isShutDown) return;
     const { priority = "normal", after } = options;
@@ -126,38 +126,38 @@ export class WorkQueue<Cause> {
     return this.#backoff.failures(key);
   }
 
-  /** Ends the key's back-off: its next retry starts from the first delay again. */
+  /** Resets the key's back-off: its next retry starts with the first delay. */
   forget(key: string): void {
     this.#backoff.forget(key);
   }
 
-  /** Takes back the delayed add of a key. Never waits for a worker that has it in hand. False where none was pending. */
+  /** Cancels the delayed add of a key. Does not wait for a worker that has it. False if there was none. */
   cancel(key: string): boolean {
     const cancelled = this.#keys.cancel(key);
     this.#arm();
     return cancelled;
   }
 
-  /** The key whose turn it is, if one is in line. */
+  /** The next key, if one is queued. */
   take(): WorkItem<Cause> | undefined {
     const item = this.#keys.take(this.#stamp());
     if (item) this.#observer?.taken(item.startedMs - item.readySinceMs);
     return item;
   }
 
-  /** Waits for a key. Undefined for who is dismissed, and once the queue is shut down and nothing is left in line. */
+  /** Waits for a key. Undefined after `dismiss`, and once the queue is shut down and empty. */
   get(): Promise<WorkItem<Cause> | undefined> {
     const item = this.take();
     if (item || (this.#isShutDown && this.#isDrained())) return Promise.resolve(item);
     return new Promise((resolve) => void this.#waiters.push(resolve));
   }
 
-  /** Lets all that wait for a key go without one: for workers that are to stop. Who comes later waits again. */
+  /** Ends all current waits without a key, for workers that must stop. Later calls wait again. */
   dismiss(): void {
     for (const letGo of this.#waiters.splice(0)) letGo(undefined);
   }
 
-  /** Gives a key back. It is in line again if it was added meanwhile. */
+  /** Returns a key. It is queued again if it was added meanwhile. */
   done(item: WorkItem<Cause>): void {
     const nowMs = this.#stamp();
     this.#keys.done(item, nowMs);
@@ -167,7 +167,7 @@ export class WorkQueue<Cause> {
   }
 
   /**
-   * Refuses further adds and drops the delayed ones. Keys in line, and those added while they were processed, are still
+   * Refuses further adds and drops delayed ones. Queued keys, and those added while they were processed, are still
    * handed out; then `get` resolves to undefined.
    */
   shutDown(): void {
@@ -178,7 +178,7 @@ export class WorkQueue<Cause> {
     if (this.#isDrained()) this.#announceDrained();
   }
 
-  /** Resolves when nothing is in line and no worker has a key, or when the signal is aborted. */
+  /** Resolves when nothing is queued and no worker has a key, or when the signal is aborted. */
   drained(signal?: AbortSignal): Promise<void> {
     if (this.#isDrained() || signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -200,7 +200,7 @@ export class WorkQueue<Cause> {
     return delayMs;
   }
 
-  /** The time for metrics. Reading the clock costs as much as the queue itself: read only with an observer. */
+  /** The time for metrics. Reading the clock costs as much as the queue itself, so only with an observer. */
   #stamp(): number {
     return this.#observer ? this.#clock.monotonic() : 0;
   }
@@ -222,7 +222,7 @@ export class WorkQueue<Cause> {
     for (const finish of this.#onDrained) finish();
   }
 
-  /** Keeps the one timer at the earliest delayed key. */
+  /** Sets the one timer to the earliest delayed key. */
   #arm(): void {
     const dueMs = this.#keys.nextDueMs;
     if (this.#timer?.dueMs === dueMs) return;

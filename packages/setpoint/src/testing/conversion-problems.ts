@@ -4,8 +4,8 @@ import { isSameJson } from "../kinds/same-json.js";
 import { validateValue } from "../kinds/schema/validation.js";
 
 /**
- * What is wrong with the conversion of an object to the other versions of its kind and back; empty where nothing is. Each
- * converted form must fit the schema of its version, and the way back must give the very object. Feed it random objects.
+ * The problems of converting an object to the other versions of its kind and back; empty for none. Each converted form
+ * must fit the schema of its version, and the conversion back must return the same object. Try it with random objects.
  *
  * ```ts
  * const site = Website.withDefaults({ metadata: { name: "a" }, spec: { image: "nginx" } });
@@ -32,7 +32,7 @@ export function conversionProblems(kind: Resource<any>, object: KubeObject): rea
   });
 }
 
-/** Without fields that are undefined, as servers see it. */
+/** Without undefined fields, as servers see it. */
 function plain(object: KubeObject): unknown {
   return JSON.parse(JSON.stringify(object));
 }

@@ -1,6 +1,6 @@
 import type { TransportResponse } from "../client/transport/transport.js";
 
-/** An error answer of an API server, for {@link RequestFault}: `errorAnswer(409, "Conflict")`. */
+/** An error response of an API server, for {@link RequestFault}: `errorAnswer(409, "Conflict")`. */
 export function errorAnswer(code: number, reason: string, message = `injected: ${reason}`): TransportResponse {
   const status = {
     kind: "Status",

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../clock/clock.js";
 import { sleepWith } from "../clock/sleep.js";
 
-/** The clock of a process that may crash: what it waits for then never comes. */
+/** The clock of a process that may crash: its pending waits then never end. */
 export class MortalClock implements Clock {
   readonly #clock: Clock;
   #isDead = false;
@@ -28,7 +28,7 @@ export class MortalClock implements Clock {
     return sleepWith(this, delayMs, signal);
   }
 
-  /** No timer of its fires from now on. */
+  /** From now on none of its timers fires. */
   die(): void {
     this.#isDead = true;
   }

@@ -14,29 +14,29 @@ import { Manager, type ManagerOptions } from "../manager/manager.js";
 import { MortalClock } from "./mortal-clock.js";
 import { WatchLine } from "./watch-line.js";
 
-/** A request that the operator under test sent. */
+/** A request of the operator under test. */
 export interface SentRequest {
   readonly method: TransportRequest["method"];
   readonly path: string;
-  /** The parsed JSON body, where there is one. */
+  /** The parsed JSON body, if any. */
   readonly body: unknown;
 }
 
 /**
- * Answers a request in place of the server (see `errorAnswer`), fails it with an error, or leaves it without an answer
- * until it is aborted (`"hang"`); undefined lets it through.
+ * Answers a request instead of the server (see `errorAnswer`), fails it with an error, or leaves it without a response
+ * until it is aborted (`"hang"`); undefined lets it pass.
  */
 export type RequestFault = (request: SentRequest) => TransportResponse | Error | "hang" | undefined;
 
 /**
- * One process of an operator as a test plays it: its own client, caches and queues; nothing is shared with another but
- * the server. It can be stopped in order, or crash: then it hears nothing and begins nothing any more, as a process that is
- * gone. Only code of yours that runs at that moment goes on, up to what it next awaits of `ctx`.
+ * One simulated process of an operator: its own client, caches and queues; only the server is shared. It can be stopped
+ * in order, or crash: then it receives nothing and starts nothing more, like a dead process. Only your own code that
+ * runs at that moment continues, up to its next await on `ctx`.
  */
 export class OperatorProcess implements AsyncDisposable {
   readonly manager: Manager;
   readonly client: Client;
-  /** Everything it sent, watches left out. */
+  /** All its requests, except watches. */
   readonly requests: SentRequest[] = [];
   readonly #transport: Transport;
   readonly #clock: VirtualClock;
@@ -47,9 +47,9 @@ export class OperatorProcess implements AsyncDisposable {
   readonly #crashed: Promise<void>;
   #markCrashed!: () => void;
   #isCrashed = false;
-  /** Those that last. */
+  /** Active cuts. */
   readonly #cuts = new Set<Disposable>();
-  /** Aborted when it is cut: the requests that are under way then are not answered any more. */
+  /** Aborted when it is cut: requests in flight then get no response. */
   #line = lineToServer();
   #watchLagMs = 0;
   #writesToCrash = Number.POSITIVE_INFINITY;
@@ -72,7 +72,7 @@ export class OperatorProcess implements AsyncDisposable {
     const counted: Transport = { request: (request) => this.#send(request), [Symbol.asyncDispose]: async () => {} };
     const own = { clock: this.#ownClock, random: seededRandom(seed) };
     this.client = createClient({ transport: counted, server: "in-process", ...own });
-    // TLS is checked against real time, whatever the clock of the test says.
+    // TLS uses real time, whatever the clock of the test says.
     const webhooks = { clock: systemClock, random: systemRandom, ...options.webhooks };
     const random = seededRandom(seed + 1);
     this.manager = new Manager({ ...options, webhooks, client: this.client, clock: this.#ownClock, random });
@@ -81,21 +81,21 @@ export class OperatorProcess implements AsyncDisposable {
     for (const loop of loops) if (loop.type !== "app") void this.manager.add(loop);
   }
 
-  /** Begins to work. Resolves when its apps are installed and served; rejects where they cannot be. */
+  /** Starts to work. Resolves when its apps are installed and served; rejects if that fails. */
   async start(): Promise<void> {
-    // On virtual time nobody waits for a file: what a controller loads when it starts is loaded beforehand.
+    // Virtual time does not wait for files, so load now what a controller loads at its start.
     await import("../controller/run/ref-schedule.js");
     void this.manager.start().catch(() => {});
     await this.#clock.advance(0);
     for (const app of this.#apps) await this.manager.add(app);
   }
 
-  /** Requests that change something, as `PATCH /api/v1/…`, without their queries; events, leases and reviews are left out. */
+  /** Requests that change something, as `PATCH /api/v1/…`, without queries; without events, leases and reviews. */
   get writes(): readonly string[] {
     return this.requests.filter(isWrite).map(({ method, path }) => `${method} ${path.split("?")[0]}`);
   }
 
-  /** Crashes right after the server has done the `count`th write from now on, whose answer is lost. */
+  /** Crashes right after the server has done the `count`th write from now on, whose response is lost. */
   crashAfterWrite(count: number): void {
     this.#writesToCrash = count;
   }
@@ -110,8 +110,8 @@ export class OperatorProcess implements AsyncDisposable {
   }
 
   /**
-   * Cuts this process off from the server until disposed: watches break, no request gets through, and the answers to those
-   * under way are lost.
+   * Cuts this process off from the server until disposed: watches break, no request passes, and responses in flight are
+   * lost.
    */
   cut(): Disposable {
     const cut: Disposable = { [Symbol.dispose]: () => void this.#cuts.delete(cut) };
@@ -122,7 +122,7 @@ export class OperatorProcess implements AsyncDisposable {
     return cut;
   }
 
-  /** What its watches show comes this much later until disposed: a cache that is stale by so long. */
+  /** Delays its watch events until disposed: its caches are stale by that much. */
   delayWatches(lag: Duration): Disposable {
     this.#watchLagMs = parseDuration(lag, "lag");
     return {
@@ -141,7 +141,7 @@ export class OperatorProcess implements AsyncDisposable {
     return this.#isCrashed;
   }
 
-  /** Stops in order; a process that has crashed is only let go of. */
+  /** Stops in order; a crashed process is only cleaned up. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#isCrashed) await this.manager.stop();
   }
@@ -166,7 +166,7 @@ export class OperatorProcess implements AsyncDisposable {
     return await never();
   }
 
-  /** What the process hears of an answer: the signal's reason, where that is aborted first; nothing, once it has crashed. */
+  /** What the process gets of a response: the signal's reason, if that is aborted first; nothing, once it has crashed. */
   #heard<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const tell = (how: () => void): void => {
@@ -197,7 +197,7 @@ export class OperatorProcess implements AsyncDisposable {
 
 function lineToServer(): AbortController {
   const line = new AbortController();
-  // Every request under way listens to it; this is not a leak.
+  // Every request in flight listens to it; this is not a leak.
   process.getBuiltinModule("node:events").setMaxListeners(0, line.signal);
   return line;
 }
@@ -206,7 +206,7 @@ function outOfReach(): Error {
   return transportError("TRANSPORT_REFUSED", "the server is out of reach: cut off by the test");
 }
 
-/** What a manager writes beside the work of its loops, by group: events, its lease, questions to the server. */
+/** What a manager writes besides the work of its loops, by group: events, its lease, reviews. */
 const BESIDE: Readonly<Record<string, RegExp>> = {
   "": /^events$/,
   "events.k8s.io": /^events$/,
@@ -221,7 +221,7 @@ function isWrite({ method, path }: SentRequest): boolean {
   return !ownField(BESIDE, group)?.test(resource);
 }
 
-/** `/apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/…`, `/api/v1/RESOURCE/…` and their like. */
+/** Parses `/apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/…`, `/api/v1/RESOURCE/…` and so on. */
 function resourceOf(path: string): { readonly group: string; readonly resource: string } {
   const [, prefix, ...segments] = path.split("?", 1)[0]!.split("/");
   const group = prefix === "apis" ? (segments.shift() ?? "") : "";
@@ -229,7 +229,7 @@ function resourceOf(path: string): { readonly group: string; readonly resource: 
   return { group, resource: first === "namespaces" && third ? third : first };
 }
 
-/** The answer to what is never answered. */
+/** The response that never comes. */
 function never(): Promise<never> {
   return new Promise(() => {});
 }

@@ -16,7 +16,7 @@ import { unknownOptions } from "../kinds/unknown-options.js";
 import type { ManagerOptions } from "../manager/manager.js";
 import { OperatorProcess, type RequestFault } from "./operator-process.js";
 
-/** What this package knows of the embedded control plane, which is built on it and loaded when asked for. */
+/** The interface of the embedded control plane, which depends on this package and is loaded on first use. */
 interface EmbeddedControlPlane extends AsyncDisposable {
   readonly transport: Transport;
   readonly client: Client;
@@ -27,7 +27,7 @@ interface EmbeddedControlPlane extends AsyncDisposable {
 export interface EnvironmentSnapshot {
   readonly revision: number;
   readonly takenAtMs: number;
-  /** Writes it to a file for this user alone; `ControlPlaneSnapshot.load` reads it. */
+  /** Writes it to a file that only this user can read; `ControlPlaneSnapshot.load` reads it. */
   save(file: string): Promise<void>;
 }
 
@@ -39,22 +39,19 @@ type StartControlPlane = (options: {
 }) => Promise<EmbeddedControlPlane>;
 
 export interface TestEnvironmentOptions {
-  /** Controllers, watchers and apps that are started with the environment; more by `start`. */
+  /** Controllers, watchers and apps to start with the environment; start more with `start`. */
   readonly loops?: readonly (Loop | App)[];
-  /** Kinds of `resource(…)`, whose CRDs are installed, or CRDs as they are. */
+  /** Kinds of `resource(…)`, whose CRDs are installed, or CRDs. */
   readonly kinds?: readonly ({ crd(): object } | NewObject<CustomResourceDefinition>)[];
   readonly namespaces?: readonly string[];
-  /**
-   * Begins with these objects, at the time at which they were taken; `kinds` and `namespaces` that are among them stay as
-   * they are.
-   */
+  /** Starts with these objects, at the time of the snapshot; leaves `kinds` and `namespaces` that are among them. */
   readonly from?: EnvironmentSnapshot;
   /**
-   * Brings children to life: Deployments, StatefulSets and their pods, on simulated nodes and on virtual time. `true`
-   * for all, or those named, such as `{ deployments: true }`. Defaults to none: an API server alone.
+   * Runs simulated workloads: Deployments, StatefulSets and their pods, on simulated nodes and virtual time. `true` for
+   * all, or a selection such as `{ deployments: true }`. Defaults to none: only an API server.
    */
   readonly simulate?: boolean | Readonly<Record<string, boolean>>;
-  /** Of everything random. Defaults to 1; print it when it is new each run. */
+  /** The seed of everything random. Defaults to 1; if you use a new one in each run, print it. */
   readonly seed?: number;
   readonly manager?: Partial<ManagerOptions>;
 }
@@ -69,7 +66,7 @@ const OPTIONS = {
   manager: true,
 } as const satisfies Record<keyof TestEnvironmentOptions, true>;
 
-/** A test with a misspelt operator would wait for nothing. */
+/** A test with a misspelt option would wait for nothing. */
 function checkOptions(options: TestEnvironmentOptions): void {
   const [unknown] = unknownOptions(options, Object.keys(OPTIONS));
   if (unknown !== undefined) throw new SetpointError("CONTROLLER_INVALID", `TestEnvironment: ${unknown}`);
@@ -87,7 +84,7 @@ function definitionOf(kind: Definable, at: number): NewObject<CustomResourceDefi
 
 /**
  * An operator and an API server in one test: the real embedded control plane in this process, on virtual time, from a
- * seed. Nothing waits for real time, and a run always goes alike.
+ * seed. Nothing waits for real time, and every run is deterministic.
  *
  * ```ts
  * await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites] });
@@ -98,7 +95,7 @@ function definitionOf(kind: Definable, at: number): NewObject<CustomResourceDefi
  */
 export class TestEnvironment implements AsyncDisposable {
   readonly clock: VirtualClock;
-  /** An administrator's client, whose requests are neither counted nor failed. */
+  /** An administrator's client, whose requests are neither recorded nor failed. */
   readonly client: Client;
   readonly #plane: EmbeddedControlPlane;
   readonly #options: TestEnvironmentOptions;
@@ -113,8 +110,8 @@ export class TestEnvironment implements AsyncDisposable {
   }
 
   /**
-   * Rejects with `CONTROL_PLANE_MISSING` where the package `@setpoint/control-plane` is not installed, with `KIND_INVALID`
-   * for kinds that have no definition, and with `CONTROLLER_INVALID` for options that there are not.
+   * Rejects with `CONTROL_PLANE_MISSING` if the package `@setpoint/control-plane` is not installed, with `KIND_INVALID`
+   * for kinds without a definition, and with `CONTROLLER_INVALID` for unknown options.
    */
   static async create(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
     checkOptions(options);
@@ -124,7 +121,7 @@ export class TestEnvironment implements AsyncDisposable {
     const start = await loadControlPlane();
     const plane = await start({
       clock,
-      // Objects from before have names and uids that their seed gave: going on with it would give them out again.
+      // The snapshot's objects have names and uids from their seed: continuing with the same seed would repeat them.
       random: seededRandom(from ? seed + from.revision * FORK_SEED_STEP : seed),
       ...(from && { from }),
       ...(options.simulate !== undefined && { workloads: options.simulate }),
@@ -145,8 +142,8 @@ export class TestEnvironment implements AsyncDisposable {
   }
 
   /**
-   * Starts another process; with no loops given, one with those of the options: a restart. Apps are installed and
-   * their webhooks served when it resolves, over real sockets: await what causes a request to them.
+   * Starts another process; without loops, one with those of the options: a restart. Resolves when its apps are
+   * installed and served, over real sockets: await requests that reach them.
    */
   async start(loops: readonly (Loop | App)[] = this.#options.loops ?? []): Promise<OperatorProcess> {
     const seed = (this.#options.seed ?? 1) * 1000 + this.#processes.length * 10;
@@ -158,25 +155,25 @@ export class TestEnvironment implements AsyncDisposable {
     return process;
   }
 
-  /** Lets everything run that needs no time to pass. Retries and waits stay where they are: see {@link advance}. */
+  /** Runs everything that needs no time to pass. Retries and waits stay pending: see {@link advance}. */
   async idle(): Promise<void> {
     await this.clock.advance(0);
   }
 
-  /** Moves time on, with all that happens meanwhile. */
+  /** Advances time, with everything that happens meanwhile. */
   async advance(duration: Duration): Promise<void> {
     await this.clock.advance(parseDuration(duration, "duration"));
   }
 
-  /** All objects as they are now, to begin any number of environments with: `create({ from })`. */
+  /** All current objects, to start any number of environments with: `create({ from })`. */
   snapshot(): EnvironmentSnapshot {
     return this.#plane.snapshot();
   }
 
   /**
-   * Another environment that goes on from here: its own time, control plane and operator, which starts as after a crash.
-   * Neither sees what the other does from then on. Takes no longer for many objects than for few, but for what the
-   * operator's caches hold.
+   * Another environment that continues from here: its own time, control plane and operator, which starts as after a
+   * crash. From then on the two are independent. The cost does not depend on the number of objects, except for the
+   * operator's caches.
    */
   fork(options: Omit<TestEnvironmentOptions, "from"> = {}): Promise<TestEnvironment> {
     return TestEnvironment.create({ ...this.#options, ...options, from: this.snapshot() });
@@ -196,7 +193,7 @@ export class TestEnvironment implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#faults.clear();
     const stopping = Promise.all(this.#processes.map((process) => process[Symbol.asyncDispose]()));
-    // Runs that heed no signal are given up some time after the grace; on virtual time nobody else lets it pass.
+    // Runs that ignore their signal are given up after the grace period, and virtual time must pass for that.
     await this.clock.advance(parseDuration(this.#options.manager?.grace ?? DEFAULT_GRACE, "grace") + AFTER_GRACE_MS);
     await stopping;
     const closing = this.#plane[Symbol.asyncDispose]();
@@ -207,12 +204,12 @@ export class TestEnvironment implements AsyncDisposable {
 
 /** A manager's own. */
 const DEFAULT_GRACE: Duration = "30s";
-/** What a stop may take beyond the grace: runs that are given up, webhooks, events, the lease. */
+/** How long a stop may take after the grace period: abandoned runs, webhooks, events, the lease. */
 const AFTER_GRACE_MS = 30_000;
-/** Far enough from one seed to the next that two of them do not meet. */
+/** The distance between seeds, large enough that two do not overlap. */
 const FORK_SEED_STEP = 7919;
 
-/** Loaded by name at run time: the control plane is built on this package, so it cannot be imported by it. */
+/** Imported by name at run time, because the control plane depends on this package. */
 async function loadControlPlane(): Promise<StartControlPlane> {
   const name = "@setpoint/control-plane";
   try {

@@ -1,12 +1,12 @@
 import type { Clock } from "../clock/clock.js";
 
-/** The body of a watch on its way to an operator under test: it can be cut, and come late. */
+/** The body of a watch of an operator under test: it can be cut, and delayed. */
 export class WatchLine implements AsyncIterable<Uint8Array> {
   readonly #body: AsyncIterable<Uint8Array>;
   readonly #clock: Clock;
   readonly #lagMs: () => number;
   readonly #onEnd: () => void;
-  /** What has arrived, and when it may be seen. */
+  /** What has arrived, and when the reader may see it. */
   readonly #arrived: { readonly chunk: Uint8Array; readonly dueMs: number }[] = [];
   #end: { readonly error?: unknown } | undefined;
   #wake: (() => void) | undefined;
@@ -20,7 +20,7 @@ export class WatchLine implements AsyncIterable<Uint8Array> {
     void this.#read();
   }
 
-  /** Breaks the line: what has not been seen yet is lost. */
+  /** Breaks the line: what the reader has not seen yet is lost. */
   cut(error: Error): void {
     this.#arrived.length = 0;
     this.#finish({ error });

@@ -12,7 +12,7 @@ import type { MetricRegistry } from "./metric-registry.js";
 
 const metric = (name: string, type: MetricDefinition["type"], help: string): MetricDefinition => ({ name, type, help });
 
-/** Under controller-runtime's names, so that its dashboards show our controllers as well. */
+/** The names are those of controller-runtime, so that its dashboards work. */
 const RECONCILES = metric("controller_runtime_reconcile_total", "counter", "Runs by controller and result.");
 const ERRORS = metric("controller_runtime_reconcile_errors_total", "counter", "Failed runs, retries included.");
 const TERMINAL = metric(
@@ -35,7 +35,7 @@ const PARKED = metric(
   "gauge",
   "Keys that used up their retries; they run at the longest interval.",
 );
-/** Whether this process does the work: 1, or 0 on standby. */
+/** Whether this process leads: 1, or 0 on standby. */
 export const MASTER_STATUS = metric("leader_election_master_status", "gauge", "1 while this process leads.");
 export const EVENTS_DROPPED = metric(
   "setpoint_events_dropped_total",
@@ -73,7 +73,7 @@ const INFORMER_BACKLOG = metric(
 );
 const INFORMER_SYNCED = metric("setpoint_informer_synced", "gauge", "1 once the informer has its initial list.");
 
-/** Feeds the metrics of controllers from what they tell. */
+/** Updates the metrics of controllers. */
 export function controllerMetrics(registry: MetricRegistry): ControllerObserver {
   const reconciles = registry.counter(RECONCILES);
   const errors = registry.counter(ERRORS);
@@ -89,7 +89,7 @@ export function controllerMetrics(registry: MetricRegistry): ControllerObserver 
   return {
     queueObserver: (name) => {
       const labels = { name, controller: name };
-      // Alerts on an increase miss the first where there was nothing before it.
+      // Alerts on an increase would miss the first one without a zero before it.
       for (const counter of [adds, retries]) counter.add(labels, 0);
       errors.add(of(name), 0);
       return {
@@ -107,14 +107,14 @@ export function controllerMetrics(registry: MetricRegistry): ControllerObserver 
     },
     failed: (error, { controller }) => {
       errors.add(of(controller));
-      // One that goes on all the same is reported as hung, because of its timeout.
+      // A run that continues anyway is reported as hung, with its timeout as the cause.
       const { cause } = (error ?? {}) as { readonly cause?: unknown };
       if ([error, cause].some((each) => isSetpointError(each, "RECONCILE_TIMEOUT"))) timeouts.add(of(controller));
     },
   };
 }
 
-/** What controller-runtime calls our outcomes. */
+/** Our outcomes in the words of controller-runtime. */
 const RESULTS: Readonly<Record<string, string>> = {
   done: "success",
   requeueAfter: "requeue_after",
@@ -123,15 +123,18 @@ const RESULTS: Readonly<Record<string, string>> = {
   terminal: "error",
 };
 
-/** Shows the series of a controller from its start, as controller-runtime does: an alert on an increase misses the first else. */
+/**
+ * Creates the series of a controller at its start, like controller-runtime: otherwise an alert on an increase would
+ * miss the first one.
+ */
 export function initControllerMetrics(registry: MetricRegistry, controller: string): void {
   for (const definition of [ERRORS, TERMINAL, TIMEOUTS]) registry.counter(definition).add({ controller }, 0);
   for (const result of new Set(Object.values(RESULTS))) registry.counter(RECONCILES).add({ controller, result }, 0);
 }
 
 /**
- * Metrics that are read when they are asked for: queues, workers and caches. Those of other clusters are told apart by the
- * label `cluster`; the empty name is the manager's own.
+ * Metrics that are read on each scrape: queues, workers and caches. The label `cluster` distinguishes other clusters;
+ * it is empty for the manager's own.
  */
 export function collectState(
   registry: MetricRegistry,
@@ -172,7 +175,7 @@ export function collectState(
   perInformer(INFORMER_BYTES, "bytes");
   perInformer(INFORMER_BACKLOG, "backlog");
   registry.collect(INFORMER_SYNCED, () => {
-    // Of several caches of a kind the last one to come counts.
+    // Of several caches of a kind, the last one to sync counts.
     const synced = new Map<string, { readonly labels: Labels; readonly value: number }>();
     for (const { labels, status } of statuses()) {
       const id = JSON.stringify(labels);
@@ -182,7 +185,7 @@ export function collectState(
   });
 }
 
-/** Counts what webhooks and routes were asked. */
+/** Counts the requests of webhooks and routes. */
 export function webhookMetrics(
   registry: MetricRegistry,
 ): Required<Pick<WebhookServerOptions, "onAsked" | "onAnswered">> {
@@ -199,7 +202,7 @@ export function webhookMetrics(
   };
 }
 
-/** Counts a client's requests: by what they are about, and as client-go does. */
+/** Counts a client's requests by kind and verb, and under the names of client-go. */
 export function requestMetrics(registry: MetricRegistry): (request: ObservedRequest) => void {
   const requests = registry.counter(REQUESTS);
   const durations = registry.histogram(REQUEST_DURATION);

@@ -1,9 +1,9 @@
 import type { Labels } from "../../controller/metric-source.js";
 
-/** How many sets of labels are kept: kinds, controllers and outcomes are few. */
+/** How many label sets to keep: kinds, controllers and outcomes are few. */
 const MAX_KNOWN = 1_000;
 
-/** Gives the same labels as the same object: metrics find those quickly. */
+/** Returns the same object for the same labels, which metrics look up quickly. */
 export function knownLabels(...names: readonly string[]): (...values: readonly string[]) => Labels {
   const known = new Map<string, Labels>();
   return (...values) => {

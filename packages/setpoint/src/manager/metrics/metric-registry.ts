@@ -11,17 +11,17 @@ import { SetpointError } from "../../errors/error.js";
 import { messageOf } from "../../loop/outcome.js";
 import type { MetricDefinition } from "../../queue/queue-metrics.js";
 
-/** Seconds, from five milliseconds to a hundred: what both a cached read and a slow reconcile fall into. */
+/** Seconds, from five milliseconds to a hundred: for cached reads as well as slow reconciles. */
 export const LATENCY_BUCKETS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100,
 ];
 
-/** Label values beyond this many of one metric are counted together under `other`, so that no label can fill the memory. */
+/** Further label values of one metric are counted together under `other`, so that no label can exhaust memory. */
 const MAX_SERIES = 1_000;
 const OVERFLOW = "other";
 
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
-/** Those that begin with two underscores are Prometheus' own. */
+/** Names that begin with two underscores belong to Prometheus. */
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 /** Reads values on each scrape, for values that are kept elsewhere (queue depths, cache sizes). */
@@ -30,7 +30,7 @@ export type Collector = () => Iterable<MetricValue>;
 interface Series {
   readonly labels: Labels;
   value: number;
-  /** Histograms alone: how many observations fell into each bucket, and how many there were. */
+  /** Only for histograms: observations per bucket, and in total. */
   readonly buckets?: number[];
   count: number;
 }
@@ -38,12 +38,12 @@ interface Series {
 interface Metric {
   readonly definition: MetricDefinition;
   readonly series: Map<string, Series>;
-  /** For labels that are one object from call to call: these are found without being written out. */
+  /** For labels that are the same object on each call: found without building a key. */
   known: WeakMap<Labels, Series>;
   readonly collectors: Set<Collector>;
 }
 
-/** The metrics of one process, as Prometheus reads them. Holds no global state: each manager has its own. */
+/** The metrics of one process in Prometheus format. No global state: each manager has its own. */
 export class MetricRegistry implements Metrics {
   readonly #metrics = new Map<string, Metric>();
 
@@ -79,7 +79,7 @@ export class MetricRegistry implements Metrics {
     };
   }
 
-  /** Adds a source of values for a counter or gauge; dispose to take it away. */
+  /** Adds a source of values for a counter or gauge; dispose to remove it. */
   collect(definition: MetricDefinition, collector: Collector): Disposable {
     const { collectors } = this.#metric(definition, definition.type);
     collectors.add(collector);
@@ -130,7 +130,7 @@ function boundsOf({ definition }: Metric): readonly number[] {
   return definition.buckets ?? LATENCY_BUCKETS;
 }
 
-/** The same for the same labels, in whatever order they are given. */
+/** The same for the same labels in any order. */
 function idOf(labels: Labels): string {
   return JSON.stringify(Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1)));
 }
@@ -169,8 +169,8 @@ function foundSeries(metric: Metric, labels: Labels): Series {
 }
 
 /**
- * What all collectors of a metric give: one value for each set of labels, those beyond the bound counted together; and why
- * one gave nothing, which must not hide the others.
+ * The values of all collectors of a metric: one per label set, those beyond the limit counted together. Also the error
+ * of a collector that failed, which must not hide the others.
  */
 function bounded(collectors: Iterable<Collector>): {
   readonly values: Iterable<MetricValue>;
@@ -218,7 +218,7 @@ function histogramLines(metric: Metric, { labels, value, count, buckets = [] }: 
   ];
 }
 
-/** As Go writes it: series of the same bound must have the same label in every process. */
+/** As Go writes it: the same bound must have the same label in every process. */
 function boundText(bound: number): string {
   if (bound >= 1e-4) return String(bound);
   const [digits, exponent] = bound.toExponential().split("e-");

@@ -3,9 +3,9 @@ import type { MetricDefinition } from "../../queue/queue-metrics.js";
 import type { Collector, MetricRegistry } from "./metric-registry.js";
 
 /**
- * What the process takes of its machine, under the names that Prometheus' clients share (`process_*`), so that dashboards
- * for other operators show this one; and Node's heap, as prom-client calls it. Measured when they are asked for. What
- * only Linux tells has no value elsewhere. Once in a registry, however many managers share it.
+ * The resources of the process, under the common names of Prometheus clients (`process_*`), so that dashboards for
+ * other operators work; and Node's heap, under the names of prom-client. Measured on each scrape. Values that only
+ * Linux has are missing elsewhere. Once per registry, however many managers share it.
  */
 export function collectProcess(registry: MetricRegistry): void {
   for (const [definition, collector] of MEASURES) registry.collect(definition, collector);
@@ -60,7 +60,7 @@ const MEASURES: readonly (readonly [MetricDefinition, Collector])[] = [
 
 const fs = (): typeof import("node:fs") => process.getBuiltinModule("node:fs");
 
-/** What Linux says of this process; empty where nothing is said. */
+/** A file of Linux about this process; empty if it does not exist. */
 function ownFile(name: string): string {
   try {
     return fs().readFileSync(`/proc/self/${name}`, "utf8");
@@ -71,7 +71,7 @@ function ownFile(name: string): string {
 
 function openFiles(): number | undefined {
   try {
-    // The one that reads the folder is not counted.
+    // Without the descriptor that reads the folder.
     return fs().readdirSync("/proc/self/fd").length - 1;
   } catch {
     return undefined;

@@ -16,7 +16,7 @@ import type { Collector, MetricRegistry } from "./metric-registry.js";
 
 const metric = (name: string, type: MetricDefinition["type"], help: string): MetricDefinition => ({ name, type, help });
 
-/** The stages of an object's way, under the names of the grafana-app-sdk: each by type of event and kind. */
+/** The stages of an object's processing, under the names of the grafana-app-sdk, by type of event and kind. */
 const STAGES = {
   watchEvents: metric("kubernetes_client_watch_events_total", "counter", "Watch events received, bookmarks included."),
   watchErrors: metric("kubernetes_client_watch_errors_total", "counter", "Watch events that could not be decoded."),
@@ -58,7 +58,7 @@ const OF_STEP: Readonly<Record<WatchStep["type"], EventType>> = {
   sync: "RESYNC",
 };
 
-/** Counts what informers hand out. */
+/** Counts the events that informers deliver. */
 export function informerMetrics(
   registry: MetricRegistry,
 ): (kind: Kind, type: InformerEvent<KubeObject>["type"]) => void {
@@ -67,7 +67,7 @@ export function informerMetrics(
   return (kind, type) => events.add(stage(OF_STEP[type], kindId(kind)));
 }
 
-/** Feeds the metrics of each stage behind the informers from what controllers and watchers tell. */
+/** Updates the metrics of each stage after the informers. */
 export function stageMetrics(registry: MetricRegistry): ControllerObserver {
   const informerDuration = registry.histogram(STAGES.informerDuration);
   const reconcileDuration = registry.histogram(STAGES.reconcileDuration);

@@ -3,7 +3,7 @@ import { controllerMetrics } from "./controller-metrics.js";
 import type { MetricRegistry } from "./metric-registry.js";
 import { stageMetrics } from "./stage-metrics.js";
 
-/** All metrics that controllers and watchers feed: under controller-runtime's names, and under those of each stage. */
+/** All metrics of controllers and watchers: under controller-runtime's names, and those of each stage. */
 export function workMetrics(registry: MetricRegistry): ControllerObserver {
   const [ofControllers, ofStages] = [controllerMetrics(registry), stageMetrics(registry)];
   return {
