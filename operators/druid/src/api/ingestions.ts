@@ -62,7 +62,7 @@ export function ingestions(options: DruidLoopOptions & { readonly clock: Clock }
         fail("DruidAPIGetAuthCredsFailed", access, ctx);
         return retry(access);
       }
-      const talk = new Conversation(object, task, api, access, ctx, clock);
+      const talk = new Conversation({ object, task, api, access, ctx, clock });
       try {
         await talk.submit();
         await talk.compact();
@@ -135,40 +135,32 @@ function unlessGone(error: unknown): void {
   if (!(error instanceof DruidRefusal) || error.status !== 404) throw error;
 }
 
+interface Subject {
+  readonly object: DruidIngestion;
+  readonly task: IngestionTask;
+  readonly api: DruidApi;
+  readonly access: DruidAccess;
+  readonly ctx: Context;
+  readonly clock: Clock;
+}
+
 /** What one run says to Druid about one ingestion. */
 class Conversation {
-  readonly #object: DruidIngestion;
-  readonly #task: IngestionTask;
-  readonly #api: DruidApi;
-  readonly #access: DruidAccess;
-  readonly #ctx: Context;
-  readonly #clock: Clock;
+  readonly #given: Subject;
   readonly #isUpdate: boolean;
   /** The datasource of what was submitted last. */
   readonly #before: string | undefined;
 
-  constructor(
-    object: DruidIngestion,
-    task: IngestionTask,
-    api: DruidApi,
-    access: DruidAccess,
-    ctx: Context,
-    clock: Clock,
-  ) {
-    this.#object = object;
-    this.#task = task;
-    this.#api = api;
-    this.#access = access;
-    this.#ctx = ctx;
-    this.#clock = clock;
-    this.#isUpdate = Boolean(object.status?.taskId);
-    this.#before = submittedDataSource(object);
+  constructor(given: Subject) {
+    this.#given = given;
+    this.#isUpdate = Boolean(given.object.status?.taskId);
+    this.#before = submittedDataSource(given.object);
   }
 
   /** Submits the spec unless it was: a task by its id, which Druid takes but once; a supervisor, which it compares. */
   async submit(): Promise<void> {
-    const { kind, body, id, text } = this.#task;
-    const { suspend, ingestion } = this.#object.spec;
+    const { kind, body, id, text } = this.#given.task;
+    const { suspend, ingestion } = this.#given.object.spec;
     if (this.#isCurrent()) return;
     if (suspend && kind !== "supervisor") {
       this.#say({
@@ -192,59 +184,59 @@ class Conversation {
     }
     await this.#leave();
     const reason = `DruidIngestionController${this.#isUpdate ? "Update" : "Create"}Success`;
-    this.#ctx.event("Normal", reason, `submitted ${id}`);
-    this.#ctx.status({
+    this.#given.ctx.event("Normal", reason, `submitted ${id}`);
+    this.#given.ctx.status({
       taskId: id,
       type: ingestion.type,
       status: "Submitted",
       reason,
       message: "",
-      lastUpdateTime: formatTime(this.#clock.now()),
+      lastUpdateTime: formatTime(this.#given.clock.now()),
       "currentIngestionSpec.json": text,
     });
   }
 
   /** Ends what was submitted before, where it is of another name: a supervisor, and the compaction of its datasource. */
   async #leave(): Promise<void> {
-    const { kind, id } = this.#task;
-    const old = submittedTask(this.#object);
+    const { kind, id } = this.#given.task;
+    const old = submittedTask(this.#given.object);
     if (old?.kind === "supervisor" && (kind !== "supervisor" || old.id !== id))
-      await end(old, this.#api, this.#access, this.#ctx);
+      await end(old, this.#given.api, this.#given.access, this.#given.ctx);
     if (!this.#isMoved()) return;
-    if (this.#object.status?.compacted) await this.#delete(compactionOf(this.#before!));
+    if (this.#given.object.status?.compacted) await this.#delete(compactionOf(this.#before!));
     // Rules stay with the data that is there.
-    this.#ctx.status({ compacted: null, rules: null });
+    this.#given.ctx.status({ compacted: null, rules: null });
   }
 
   async compact(): Promise<void> {
-    const { compaction } = this.#object.spec.ingestion;
-    const { dataSource } = this.#task;
+    const { compaction } = this.#given.object.spec.ingestion;
+    const { dataSource } = this.#given.task;
     const path = compactionOf(dataSource);
     if (compaction) {
       const wanted = { ...compaction, dataSource } as JsonObject;
       if (!includes((await this.#get(path)) ?? {}, wanted)) await this.#post(COMPACTION, wanted);
-      this.#ctx.status({ compacted: true });
-    } else if (this.#object.status?.compacted && !this.#isMoved()) {
+      this.#given.ctx.status({ compacted: true });
+    } else if (this.#given.object.status?.compacted && !this.#isMoved()) {
       await this.#delete(path);
-      this.#ctx.status({ compacted: null });
+      this.#given.ctx.status({ compacted: null });
     }
   }
 
   async rules(): Promise<void> {
-    const { rules } = this.#object.spec.ingestion;
-    const known = this.#isMoved() ? undefined : this.#object.status?.rules;
+    const { rules } = this.#given.object.spec.ingestion;
+    const known = this.#isMoved() ? undefined : this.#given.object.status?.rules;
     if (isSame(known as JsonValue | undefined, rules as JsonValue | undefined) || (!rules && !known?.length)) return;
     await this.#post(
-      `/druid/coordinator/v1/rules/${encodeURIComponent(this.#task.dataSource)}`,
+      `/druid/coordinator/v1/rules/${encodeURIComponent(this.#given.task.dataSource)}`,
       (rules ?? []) as JsonValue,
     );
-    this.#ctx.status({ rules: (rules ?? []) as never });
+    this.#given.ctx.status({ rules: (rules ?? []) as never });
   }
 
   /** Of those that left the object, only what it has made itself is deleted. */
   async lookups(): Promise<void> {
-    const wanted = this.#object.spec.ingestion.lookups ?? {};
-    const known = this.#object.status?.lookups ?? {};
+    const wanted = this.#given.object.spec.ingestion.lookups ?? {};
+    const known = this.#given.object.status?.lookups ?? {};
     const pathOf = (tier: string, name: string): string =>
       `${LOOKUPS}/${encodeURIComponent(tier)}/${encodeURIComponent(name)}`;
     for (const [tier, named] of Object.entries(wanted)) {
@@ -263,15 +255,15 @@ class Conversation {
     const gone = Object.keys(known).filter((tier) => !wanted[tier]);
     const left = Object.entries(wanted).map(([tier, named]) => [tier, Object.keys(named).sort()]);
     const emptied = gone.map((tier) => [tier, null]);
-    this.#ctx.status({ lookups: isAny ? Object.fromEntries([...emptied, ...left]) : null });
+    this.#given.ctx.status({ lookups: isAny ? Object.fromEntries([...emptied, ...left]) : null });
   }
 
   /** Suspends or resumes, and takes down how it goes; true once there is nothing more to see. */
   async follow(): Promise<boolean> {
-    const { kind, id } = this.#task;
-    const { suspend } = this.#object.spec;
+    const { kind, id } = this.#given.task;
+    const { suspend } = this.#given.object.spec;
     if (kind !== "supervisor" && suspend && !this.#isCurrent()) return true;
-    const state = stateOf(kind, await this.#get(statePath(this.#task)));
+    const state = stateOf(kind, await this.#get(statePath(this.#given.task)));
     if (kind === "supervisor" && (suspend ?? false) !== (state.status === "Suspended")) {
       await this.#post(
         `/druid/indexer/v1/supervisor/${encodeURIComponent(id)}/${suspend ? "suspend" : "resume"}`,
@@ -281,7 +273,7 @@ class Conversation {
       return false;
     }
     this.#say(state);
-    this.#ctx.condition({
+    this.#given.ctx.condition({
       type: "Ready",
       status: state.status === "Failed" ? "False" : "True",
       reason: state.status,
@@ -291,44 +283,48 @@ class Conversation {
   }
 
   fail(error: Error): void {
-    fail(`DruidIngestionController${this.#isUpdate ? "Update" : "Create"}Fail`, error, this.#ctx);
+    fail(`DruidIngestionController${this.#isUpdate ? "Update" : "Create"}Fail`, error, this.#given.ctx);
   }
 
   /** Whether the datasource is another than that of what was submitted last. */
   #isMoved(): boolean {
-    return this.#before !== undefined && this.#before !== this.#task.dataSource;
+    return this.#before !== undefined && this.#before !== this.#given.task.dataSource;
   }
 
   async #isKnown(): Promise<boolean> {
-    return (await this.#get(statePath(this.#task))) !== undefined;
+    return (await this.#get(statePath(this.#given.task))) !== undefined;
   }
 
   #isCurrent(): boolean {
-    const text = this.#object.status?.["currentIngestionSpec.json"];
-    if (!text || !this.#object.status?.taskId) return false;
+    const text = this.#given.object.status?.["currentIngestionSpec.json"];
+    if (!text || !this.#given.object.status?.taskId) return false;
     try {
-      return canonical(JSON.parse(text)) === this.#task.text;
+      return canonical(JSON.parse(text)) === this.#given.task.text;
     } catch {
       return false;
     }
   }
 
   #say({ status, reason, message }: { readonly status: string; readonly reason?: string; readonly message: string }) {
-    this.#ctx.status({ status, message, ...(reason ? { reason } : {}) });
+    this.#given.ctx.status({ status, message, ...(reason ? { reason } : {}) });
   }
 
   async #delete(path: string): Promise<void> {
-    const run = (signal: AbortSignal) => this.#api.delete(this.#access, path, signal);
-    await this.#ctx.effect(`DELETE ${path}`, run, { planned: undefined });
+    const run = (signal: AbortSignal) => this.#given.api.delete(this.#given.access, path, signal);
+    await this.#given.ctx.effect(`DELETE ${path}`, run, { planned: undefined });
   }
 
   #get(path: string): Promise<JsonValue | undefined> {
-    return this.#api.get(this.#access, path, this.#ctx.signal);
+    return this.#given.api.get(this.#given.access, path, this.#given.ctx.signal);
   }
 
   async #post(path: string, body: JsonValue | undefined): Promise<void> {
-    await this.#ctx.effect(`POST ${path}`, (signal) => this.#api.post(this.#access, path, body, signal), {
-      planned: {},
-    });
+    await this.#given.ctx.effect(
+      `POST ${path}`,
+      (signal) => this.#given.api.post(this.#given.access, path, body, signal),
+      {
+        planned: {},
+      },
+    );
   }
 }

@@ -83,6 +83,15 @@ export interface GroupState {
   readonly message: string;
 }
 
+export interface PassInput {
+  readonly druid: Druid;
+  readonly ctx: ClusterContext;
+  readonly settings: ClusterSettings;
+  readonly live: LiveCluster;
+  readonly questions: DruidQuestions;
+  readonly go: GoJson;
+}
+
 /** One pass over the children of a cluster: applies what may be applied now, and keeps what it found. */
 export class ClusterPass {
   readonly created: string[] = [];
@@ -91,33 +100,18 @@ export class ClusterPass {
   readonly failures: Error[] = [];
   /** When to look again at the latest, for what no event tells. */
   recheckMs = Number.POSITIVE_INFINITY;
-  readonly #druid: Druid;
-  readonly #ctx: ClusterContext;
-  readonly #settings: ClusterSettings;
-  readonly #live: LiveCluster;
-  readonly #questions: DruidQuestions;
+  readonly #given: PassInput;
   readonly #rehash: (child: WorkloadChild) => string;
 
-  constructor(
-    druid: Druid,
-    ctx: ClusterContext,
-    settings: ClusterSettings,
-    live: LiveCluster,
-    questions: DruidQuestions,
-    go: GoJson,
-  ) {
-    this.#druid = druid;
-    this.#ctx = ctx;
-    this.#settings = settings;
-    this.#live = live;
-    this.#questions = questions;
-    this.#rehash = hashWith(go, ownerOf(druid));
+  constructor(given: PassInput) {
+    this.#given = given;
+    this.#rehash = hashWith(given.go, ownerOf(given.druid));
   }
 
   /** Creations never wait; with a rolling deploy, an update waits until the groups before it are done. */
   async deploy(cluster: RenderedCluster): Promise<readonly GroupState[]> {
     await this.#apply(cluster.common);
-    const { rolloutOrder } = this.#settings;
+    const { rolloutOrder } = this.#given.settings;
     const isDowngrade = cluster.groups.some(({ workload }) =>
       isOlderImage(imageOf(workload), imageOf(this.#workload(workload))),
     );
@@ -129,7 +123,7 @@ export class ClusterPass {
       const isUpdatePending = changes.slice(at + 1).includes("update");
       const state = await this.#group(group, changes[at]!, heldBy, isUpdatePending);
       states.push(state);
-      if (this.#druid.spec.rollingDeploy && state.phase !== "Ready" && state.phase !== "Resizing")
+      if (this.#given.druid.spec.rollingDeploy && state.phase !== "Ready" && state.phase !== "Resizing")
         heldBy ??= group.name;
     }
     return states;
@@ -146,7 +140,7 @@ export class ClusterPass {
       await this.#satellites(group, false);
       return { group, change, live, phase: "Waiting", message: `its update waits for ${heldBy}` };
     }
-    const wanted = asLive(group, live, podsOfSet(group, this.#live.pods));
+    const wanted = asLive(group, live, podsOfSet(group, this.#given.live.pods));
     const obstacle = live && change !== "none" ? await this.#overcome(group, wanted, live) : undefined;
     if (obstacle) {
       await this.#satellites(group, false);
@@ -184,8 +178,8 @@ export class ClusterPass {
     isUpdate: boolean,
   ): { readonly workload: WorkloadChild; readonly message: string } {
     if (wanted.kind !== "StatefulSet") return { workload: wanted, message: "" };
-    const batch = this.#druid.spec.rollingDeploy ? batchOf(group, this.#settings.batch) : 0;
-    const pods = podsOfSet(group, this.#live.pods);
+    const batch = this.#given.druid.spec.rollingDeploy ? batchOf(group, this.#given.settings.batch) : 0;
+    const pods = podsOfSet(group, this.#given.live.pods);
     // Without a StatefulSet, but with pods of one, it was deleted for this one to take them over.
     const [has, wants] = [live ? (live.spec?.replicas ?? 1) : replicasOf(pods), wanted.spec.replicas ?? 1];
     const isShrinking = isWorker(group) && wants < has;
@@ -233,18 +227,18 @@ export class ClusterPass {
     if (immutable.length > 0) return this.#remake(group, live, immutable);
     if (live.kind === "Deployment") return undefined;
     const classes = await this.#storageClasses(wanted);
-    const expansion = expansionOf(wanted, live, classes, this.#druid.spec.scalePvcSts);
+    const expansion = expansionOf(wanted, live, classes, this.#given.druid.spec.scalePvcSts);
     if (expansion.type === "none") return undefined;
     if (expansion.type === "refuse") {
-      this.#ctx.event("Warning", "DruidOperatorPvcReSizeFail", `${group.name}: ${expansion.message}`);
+      this.#given.ctx.event("Warning", "DruidOperatorPvcReSizeFail", `${group.name}: ${expansion.message}`);
       return { phase: "Refused", message: expansion.message };
     }
     if (expansion.type === "wait") return { phase: "Waiting", message: expansion.message };
-    this.#ctx.event("Normal", "DruidOperatorPvcReSizeDetected", expansion.message);
+    this.#given.ctx.event("Normal", "DruidOperatorPvcReSizeDetected", expansion.message);
     // Claims first: a StatefulSet that is made anew has the new size, and nothing would tell that they still have the old one.
     for (const { claim, size } of claimsToGrow(group.name, expansion.sizes, this.#claimsOf(group))) {
       const body = { spec: { resources: { requests: { storage: size } } } };
-      await this.#ctx.patch(PersistentVolumeClaim, claim.metadata.name, { type: "merge", body });
+      await this.#given.ctx.patch(PersistentVolumeClaim, claim.metadata.name, { type: "merge", body });
     }
     await this.#orphan(live);
     return undefined;
@@ -256,9 +250,9 @@ export class ClusterPass {
     fields: readonly string[],
   ): Promise<Pick<GroupState, "phase" | "message"> | undefined> {
     const what = `${live.kind} ${group.name} cannot change its ${fields.join(", ")}`;
-    if (this.#settings.immutableChanges === "refuse") {
+    if (this.#given.settings.immutableChanges === "refuse") {
       const cure = "undo the change, or set the annotation druid.setpoint.dev/immutable-changes to recreate";
-      this.#ctx.event("Warning", "DruidOperatorUpdateFail", `${what}; ${cure}`);
+      this.#given.ctx.event("Warning", "DruidOperatorUpdateFail", `${what}; ${cure}`);
       return { phase: "Refused", message: `${what}; ${cure}` };
     }
     await this.#orphan(live);
@@ -270,9 +264,9 @@ export class ClusterPass {
     const { name, uid } = live.metadata;
     const isSet = live.kind === "StatefulSet";
     const kind: Kind = isSet ? StatefulSet : Deployment;
-    await this.#ctx.delete(kind, name, { preconditions: { uid }, propagation: isSet ? "Orphan" : "Background" });
+    await this.#given.ctx.delete(kind, name, { preconditions: { uid }, propagation: isSet ? "Orphan" : "Background" });
     this.#gone.add(uid);
-    this.#ctx.event(
+    this.#given.ctx.event(
       "Normal",
       isSet ? "DruidOperatorStsOrphaned" : "DruidOperatorDeleteSuccess",
       `${live.kind} ${name} is recreated`,
@@ -282,10 +276,10 @@ export class ClusterPass {
   /** Pods whose StatefulSet was made anew with other labels are adopted once they match its selector. */
   async #relabel(group: NodeGroup): Promise<void> {
     if (group.workload.kind !== "StatefulSet") return;
-    for (const { pod } of podsOfSet(group, this.#live.pods)) {
+    for (const { pod } of podsOfSet(group, this.#given.live.pods)) {
       const { metadata } = pod;
       if (missingFrom(metadata.labels, group.labels).length === 0) continue;
-      await this.#ctx.patch(Pod, metadata.name, {
+      await this.#given.ctx.patch(Pod, metadata.name, {
         type: "merge",
         body: { metadata: { uid: metadata.uid, labels: group.labels } },
       });
@@ -315,12 +309,12 @@ export class ClusterPass {
         ? missingFrom(live, { ...child, metadata }).filter((path) => !yields.includes(path) && !isOwnValue(live, path))
         : [];
     const name = `${child.kind} ${child.metadata.name}`;
-    if (drift.length > 0 && this.#settings.drift === "report") {
+    if (drift.length > 0 && this.#given.settings.drift === "report") {
       this.drifted.push(`${name}: ${drift.join(", ")}`);
       return live;
     }
     try {
-      const applied = await this.#ctx.apply(KINDS[child.kind]!, asApplied(child) as never, { yields });
+      const applied = await this.#given.ctx.apply(KINDS[child.kind]!, asApplied(child) as never, { yields });
       if (!live) this.created.push(name);
       else if (applied.metadata.resourceVersion !== live.metadata.resourceVersion) {
         if (!isSameHash) this.updated.push(name);
@@ -329,7 +323,7 @@ export class ClusterPass {
       return applied;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      this.#ctx.event(
+      this.#given.ctx.event(
         "Warning",
         live ? "DruidOperatorUpdateFail" : "DruidOperatorCreateFail",
         `${name}: ${error.message}`,
@@ -344,13 +338,21 @@ export class ClusterPass {
    * tells batches apart: an answer from before the last one does not count.
    */
   #segments(step: string): string | undefined {
-    return this.#wait(this.#questions.segments(this.#druid, step, this.#ctx, this.#settings));
+    return this.#wait(this.#given.questions.segments(this.#given.druid, step, this.#given.ctx, this.#given.settings));
   }
 
   #drain(group: NodeGroup, ordinals: readonly number[]): string | undefined {
     const names = new Set(ordinals.map((ordinal) => `${group.name}-${ordinal}`));
     const pods = this.#podsOf(group).filter(({ metadata }) => names.has(metadata.name));
-    return this.#wait(this.#questions.drained(this.#druid, pods, group.node["druid.port"], this.#ctx, this.#settings));
+    return this.#wait(
+      this.#given.questions.drained(
+        this.#given.druid,
+        pods,
+        group.node["druid.port"],
+        this.#given.ctx,
+        this.#given.settings,
+      ),
+    );
   }
 
   #wait(reason: string | undefined): string | undefined {
@@ -366,16 +368,17 @@ export class ClusterPass {
   }
 
   async #storageClasses(workload: WorkloadChild): Promise<ReadonlyMap<string, StorageClass>> {
-    if (!this.#druid.spec.scalePvcSts) return new Map();
+    if (!this.#given.druid.spec.scalePvcSts) return new Map();
     const names = (workload.spec.volumeClaimTemplates ?? []).map(({ spec }) => spec?.storageClassName ?? "");
-    const found = await Promise.all([...new Set(names)].map((name) => this.#ctx.find(StorageClass, name)));
+    const found = await Promise.all([...new Set(names)].map((name) => this.#given.ctx.find(StorageClass, name)));
     return new Map(found.flatMap((each) => (each ? [[each.metadata.name, each] as const] : [])));
   }
 
   readonly #gone = new Set<string>();
 
   #find({ kind, metadata }: Child): KubeObject | undefined {
-    const all: readonly KubeObject[] = kind === "PersistentVolumeClaim" ? this.#live.claims : this.#live.children;
+    const all: readonly KubeObject[] =
+      kind === "PersistentVolumeClaim" ? this.#given.live.claims : this.#given.live.children;
     return all.find(
       (each) => each.kind === kind && each.metadata.name === metadata.name && !this.#gone.has(each.metadata.uid),
     );
@@ -386,11 +389,11 @@ export class ClusterPass {
   }
 
   #podsOf({ name }: NodeGroup): readonly Pod[] {
-    return this.#live.pods.filter(({ metadata }) => metadata.labels?.[GROUP_LABEL] === name);
+    return this.#given.live.pods.filter(({ metadata }) => metadata.labels?.[GROUP_LABEL] === name);
   }
 
   #claimsOf({ name }: NodeGroup): readonly PersistentVolumeClaim[] {
-    return this.#live.claims.filter(({ metadata }) => metadata.labels?.[GROUP_LABEL] === name);
+    return this.#given.live.claims.filter(({ metadata }) => metadata.labels?.[GROUP_LABEL] === name);
   }
 }
 

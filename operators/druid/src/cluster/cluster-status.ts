@@ -1,16 +1,14 @@
-import type { KubeObject, NewCondition } from "setpoint";
+import type { NewCondition } from "setpoint";
+import { wantedConfigs } from "../api/dynamic-configs.js";
 import type { Druid, DruidStatus } from "../druid.js";
 import { type GroupState, type LiveCluster, tableRow } from "./cluster-pass.js";
 import { isReady, podTrouble } from "./rollout.js";
-import { CONFIGURABLE } from "./validation.js";
 
 type Finding = Omit<NewCondition, "observedGeneration">;
 
 export interface ClusterFindings {
   readonly states: readonly GroupState[];
   readonly live: LiveCluster;
-  /** The children that the pass has stated. */
-  readonly wanted: readonly Pick<KubeObject, "kind">[];
   readonly names: Readonly<Record<string, readonly string[]>>;
   /** What is wrong beside the groups: references that are missing, children that the server refuses, drift that stays. */
   readonly faults: readonly { readonly reason: string; readonly message: string }[];
@@ -19,7 +17,7 @@ export interface ClusterFindings {
 /** The conditions of a cluster, in the order of their weight. Pure. */
 export function conditionsOf(
   druid: Druid,
-  { states, live, faults }: Omit<ClusterFindings, "names" | "wanted">,
+  { states, live, faults }: Omit<ClusterFindings, "names">,
 ): readonly Finding[] {
   const busy = states.filter(({ phase }) => phase !== "Ready");
   const refused = states.filter(({ phase }) => phase === "Refused");
@@ -28,41 +26,29 @@ export function conditionsOf(
     return trouble ? [`pod ${pod.metadata.name}: ${trouble}`] : [];
   });
   const rolling = states.filter(({ phase }) => phase === "Rolling" || phase === "Waiting" || phase === "Resizing");
-  const first = rolling[0];
-  const progressing: Finding = first
-    ? { type: "Progressing", status: "True", reason: first.phase, message: rolling.map(said).join(" | ") }
-    : { type: "Progressing", status: "False", reason: "Settled", message: "" };
-  const degraded: Finding =
+  const all = (found: readonly GroupState[]): string => found.map(said).join(" | ");
+  const is = (type: string, status: Finding["status"], reason: string, message = ""): Finding => ({
+    type,
+    status,
+    reason,
+    message,
+  });
+  const degraded =
     refused.length > 0
-      ? { type: "Degraded", status: "True", reason: "ChangeRefused", message: refused.map(said).join(" | ") }
+      ? is("Degraded", "True", "ChangeRefused", all(refused))
       : faults[0]
-        ? {
-            type: "Degraded",
-            status: "True",
-            reason: faults[0].reason,
-            message: faults.map(({ message }) => message).join(" | "),
-          }
+        ? is("Degraded", "True", faults[0].reason, faults.map(({ message }) => message).join(" | "))
         : troubles.length > 0
-          ? { type: "Degraded", status: "True", reason: "PodTrouble", message: troubles.join(" | ") }
-          : { type: "Degraded", status: "False", reason: "AsWanted", message: "" };
-  const ready: Finding =
-    busy.length === 0
-      ? {
-          type: "Ready",
-          status: "True",
-          reason: "DruidClusterReady",
-          message: "All Druid Nodes are in Ready Condition",
-        }
-      : { type: "Ready", status: "False", reason: busy[0]!.phase, message: busy.map(said).join(" | ") };
-  const hasDynamic =
-    druid.spec.dynamicConfig ||
-    Object.values(druid.spec.nodes).some((node) => node.dynamicConfig && CONFIGURABLE.includes(node.nodeType));
+          ? is("Degraded", "True", "PodTrouble", troubles.join(" | "))
+          : is("Degraded", "False", "AsWanted");
   return [
-    ready,
-    progressing,
+    busy[0]
+      ? is("Ready", "False", busy[0].phase, all(busy))
+      : is("Ready", "True", "DruidClusterReady", "All Druid Nodes are in Ready Condition"),
+    rolling[0] ? is("Progressing", "True", rolling[0].phase, all(rolling)) : is("Progressing", "False", "Settled"),
     degraded,
-    { type: "SpecValid", status: "True", reason: "Valid", message: "" },
-    ...(hasDynamic ? [] : [{ type: "ConfigSynced", status: "True", reason: "NothingToSync", message: "" } as const]),
+    is("SpecValid", "True", "Valid"),
+    ...(wantedConfigs(druid).size > 0 ? [] : [is("ConfigSynced", "True", "NothingToSync")]),
   ];
 }
 

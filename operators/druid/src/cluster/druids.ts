@@ -76,7 +76,7 @@ export function druids(options: DruidsOptions): Controller<Druid> {
       const live = await readCluster(druid, ctx);
       const own = settingsOf(druid, settings);
       questions.learn(druid, await accessFor(druid, ctx, options));
-      const pass = new ClusterPass(druid, ctx, own, live, questions, go);
+      const pass = new ClusterPass({ druid, ctx, settings: own, live, questions, go });
       const states = await pass.deploy(cluster);
       const deletedMs = await forced.run(druid, live, cluster, ctx);
       const sweptMs = druid.spec.deleteOrphanPvc
@@ -85,7 +85,7 @@ export function druids(options: DruidsOptions): Controller<Druid> {
       const isSettled = states.every(({ phase }) => phase === "Ready" || phase === "Resizing");
       const names = await prune(druid, cluster, live, isSettled, ctx);
       report(pass, ctx, own, faults);
-      const findings: ClusterFindings = { states, live, names, wanted: childrenOf(cluster), faults };
+      const findings: ClusterFindings = { states, live, names, faults };
       const conditions = conditionsOf(druid, findings);
       const pauseMs = pace.pauseMs(druid, conditions);
       if (pauseMs === 0) {

@@ -17,7 +17,7 @@ const SERVICE = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const MAX_STATEFUL_SET = 52;
 const MAX_NAME = 63;
 /** Node types that have a dynamic configuration. */
-export const CONFIGURABLE = ["coordinator", "overlord", "middleManager", "indexer"];
+const CONFIGURABLE = ["coordinator", "overlord", "middleManager", "indexer"];
 
 /** Parts of Kubernetes objects by their Go types: our own definition of the kind says nothing of what is in them. */
 const NATIVE: Readonly<Record<string, string>> = {
