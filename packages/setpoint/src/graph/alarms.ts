@@ -13,13 +13,13 @@ const LONGEST_TIMER_MS = 86_400_000;
 /** When resources run again by themselves: one time per resource, the last one set, and one timer for all. */
 export class Alarms implements Disposable {
   readonly #clock: Clock;
-  readonly #ring: (ids: readonly Key[], nowMs: number) => void;
+  readonly #ring: (ids: readonly Key[]) => void;
   readonly #heap = new Heap<Alarm>((left, right) => left.at < right.at);
   readonly #byId = new Map<Key, Alarm>();
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   #isOver = false;
 
-  constructor(clock: Clock, ring: (ids: readonly Key[], nowMs: number) => void) {
+  constructor(clock: Clock, ring: (ids: readonly Key[]) => void) {
     this.#clock = clock;
     this.#ring = ring;
   }
@@ -55,7 +55,7 @@ export class Alarms implements Disposable {
       this.#byId.delete(next.id);
       ids.push(next.id);
     }
-    if (ids.length > 0) this.#ring(ids, nowMs);
+    if (ids.length > 0) this.#ring(ids);
     this.arm();
   }
 }

@@ -237,7 +237,7 @@ export function isUnsettled({ status }: Node): boolean {
   return status === "pending" || status === "running" || status === "waiting";
 }
 
-function isAtRest({ status }: Node): boolean {
+export function isAtRest({ status }: Node): boolean {
   return status === "idle" || status === "cyclic" || status === "waiting";
 }
 

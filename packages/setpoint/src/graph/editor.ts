@@ -22,13 +22,10 @@ interface EditorPlace {
   ): { readonly spec: unknown; readonly specHash: string; readonly weights: Weights };
 }
 
-/** Turns calls into edits, one by one or in batches. */
-export class Editor implements GraphEditor {
-  readonly #place: EditorPlace;
-
-  constructor(place: EditorPlace) {
-    this.#place = place;
-  }
+/** Single edits, each as a batch of one. */
+export abstract class SingleEdits implements GraphEditor {
+  abstract batch(work: (edit: BatchEditor) => void): Ticket;
+  abstract lock<Result>(work: (edit: GraphEditor) => Promise<Result> | Result): Promise<Result>;
 
   create(resource: NewResource): Ticket {
     return this.batch((edit) => edit.create(resource));
@@ -56,6 +53,16 @@ export class Editor implements GraphEditor {
 
   cancel(name: ResourceName): Ticket {
     return this.batch((edit) => edit.cancel(name));
+  }
+}
+
+/** Turns calls into edits, and hands them on. */
+export class Editor extends SingleEdits {
+  readonly #place: EditorPlace;
+
+  constructor(place: EditorPlace) {
+    super();
+    this.#place = place;
   }
 
   batch(work: (edit: BatchEditor) => void): Ticket {

@@ -7,19 +7,10 @@ import { type Logger, silentLogger } from "../loop/logger.js";
 import { messageOf } from "../loop/outcome.js";
 import { Alarms } from "./alarms.js";
 import { contentHash, deepFreeze } from "./canonical.js";
-import { emptyState } from "./draft.js";
-import { Editor } from "./editor.js";
-import { type Explanation, errorOf, explain } from "./explain.js";
-import type {
-  BatchEditor,
-  EditOptions,
-  GraphEditor,
-  MetaChange,
-  NewResource,
-  ReconcileOptions,
-  Rest,
-  Ticket,
-} from "./graph-editor.js";
+import { emptyState, isAtRest } from "./draft.js";
+import { Editor, SingleEdits } from "./editor.js";
+import { type Explanation, explain } from "./explain.js";
+import type { BatchEditor, GraphEditor, Rest, Ticket } from "./graph-editor.js";
 import { checked, checkedCapacity, type GraphKind, kindsByName, weightsOf } from "./graph-kind.js";
 import { GraphRun } from "./graph-run.js";
 import type { GraphSession, GraphStore, StoreWrite } from "./graph-store.js";
@@ -43,6 +34,9 @@ export interface GraphOptions {
   /** Whether this process may still act; checked before every effect of a run. */
   readonly fence?: Fence;
 }
+
+/** An event before it happens. */
+type Timeless<Given> = Given extends unknown ? Omit<Given, "nowMs"> : never;
 
 export type GraphEvent =
   | { readonly type: "changed"; readonly resource: GraphResource }
@@ -78,7 +72,7 @@ export async function openGraph(options: GraphOptions): Promise<Graph> {
  * console.log(graph.explain(sums)?.reason);
  * ```
  */
-export class Graph implements GraphEditor, AsyncDisposable {
+export class Graph extends SingleEdits implements AsyncDisposable {
   readonly #kinds: ReadonlyMap<string, GraphKind>;
   readonly #session: GraphSession;
   readonly #clock: Clock;
@@ -104,6 +98,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
   #stopped: SetpointError | undefined;
 
   private constructor(options: GraphOptions, session: GraphSession) {
+    super();
     this.#kinds = kindsByName(options.kinds);
     this.#session = session;
     this.#clock = options.clock ?? systemClock;
@@ -118,9 +113,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
     );
     this.#state = emptyState(policies, checkedCapacity(options.capacity ?? {}));
     this.#editor = this.#editorOf(undefined, undefined);
-    this.#alarms = new Alarms(this.#clock, (ids, nowMs) =>
-      this.#apply(reduce(this.#state, { type: "due", ids, nowMs })),
-    );
+    this.#alarms = new Alarms(this.#clock, (ids) => this.#reduce({ type: "due", ids }));
     let resolve!: (error: unknown) => void;
     this.#ended = { promise: new Promise((done) => (resolve = done)), resolve: (error) => resolve(error) };
   }
@@ -167,34 +160,6 @@ export class Graph implements GraphEditor, AsyncDisposable {
   explain(name: ResourceName): Explanation | undefined {
     const key = resourceKey(name);
     return explain(this.#state, key) ?? explain(this.#state, this.#state.tombstones.get(key)?.at(-1) ?? "");
-  }
-
-  create(resource: NewResource): Ticket {
-    return this.#editor.create(resource);
-  }
-
-  updateMeta(name: ResourceName, change: MetaChange, options?: EditOptions): Ticket {
-    return this.#editor.updateMeta(name, change, options);
-  }
-
-  updateSpec(name: ResourceName, spec: unknown, options?: EditOptions): Ticket {
-    return this.#editor.updateSpec(name, spec, options);
-  }
-
-  updateName(from: ResourceName, to: ResourceName): Ticket {
-    return this.#editor.updateName(from, to);
-  }
-
-  delete(name: ResourceName, options?: EditOptions): Ticket {
-    return this.#editor.delete(name, options);
-  }
-
-  reconcile(name: ResourceName, options?: ReconcileOptions): Ticket {
-    return this.#editor.reconcile(name, options);
-  }
-
-  cancel(name: ResourceName): Ticket {
-    return this.#editor.cancel(name);
   }
 
   batch(work: (edit: BatchEditor) => void): Ticket {
@@ -280,12 +245,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
       return open.ticket;
     }
     const attempt = (): void => {
-      const error = this.#tryEdit(open, {
-        type: "edit",
-        edits,
-        ...(by === undefined ? {} : { by }),
-        nowMs: this.#clock.now(),
-      });
+      const error = this.#tryEdit(open, { type: "edit", edits, ...(by === undefined ? {} : { by }) });
       if (error) open.reject(error);
     };
     if (this.#lock !== undefined && this.#lock !== lock) this.#deferred.push(attempt);
@@ -293,12 +253,11 @@ export class Graph implements GraphEditor, AsyncDisposable {
     return open.ticket;
   }
 
-  #tryEdit(open: OpenTicket, event: Event): SetpointError | undefined {
+  #tryEdit(open: OpenTicket, event: Timeless<Event>): SetpointError | undefined {
     if (this.#stopped) return this.#stopped;
-    const step = reduce(this.#state, event);
-    if (step.refusal) return new SetpointError(step.refusal.code, step.refusal.message);
-    this.#apply(step);
-    open.waitFor(step.ids);
+    const { refusal, ids } = this.#reduce(event);
+    if (refusal) return new SetpointError(refusal.code, refusal.message);
+    open.waitFor(ids);
     this.#tickets.add(open);
     this.#unstored.push(open);
     return undefined;
@@ -314,7 +273,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
     await before;
     const lock = {};
     this.#lock = lock;
-    this.#apply(reduce(this.#state, { type: "lock", nowMs: this.#clock.now() }));
+    this.#reduce({ type: "lock" });
     try {
       // A run that has ended holds nothing back any more, whatever it left behind.
       const over = this.#runs.get(by ?? 0)?.returned.then(() => {
@@ -325,12 +284,17 @@ export class Graph implements GraphEditor, AsyncDisposable {
     } finally {
       this.#lock = undefined;
       for (const attempt of this.#deferred.splice(0)) attempt();
-      this.#apply(reduce(this.#state, { type: "unlock", nowMs: this.#clock.now() }));
+      this.#reduce({ type: "unlock" });
       release();
     }
   }
 
-  #apply({ state, effects, operations }: Reduction): void {
+  #reduce(event: Timeless<Event>): Reduction {
+    return this.#apply(reduce(this.#state, { ...event, nowMs: this.#clock.now() } as Event));
+  }
+
+  #apply(step: Reduction): Reduction {
+    const { state, effects, operations } = step;
     this.#state = state;
     this.#operations += operations;
     for (const effect of effects) {
@@ -339,6 +303,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
       this.#effects.push(effect);
     }
     this.#flushing ??= Promise.resolve().then(() => this.#flush());
+    return step;
   }
 
   /** Stores the changes, then carries out their effects. Steps that arrive meanwhile go into the next round. */
@@ -353,7 +318,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
         if (writes.length > 0) await this.#session.commit(writes);
         this.#carryOut(effects);
         for (const open of stored) {
-          for (const id of this.#atRest(open.ids)) this.#tickets.rest(id, () => this.#restOf(id));
+          this.#answer(open.ids);
           open.accept();
         }
       }
@@ -374,7 +339,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
       else if (effect.type === "timer") this.#alarms.set(effect.id, effect.at);
       else if (effect.type === "changed") changed.set(effect.id, effect.name);
     }
-    for (const id of this.#atRest(changed.keys())) this.#tickets.rest(id, () => this.#restOf(id));
+    this.#answer(changed.keys());
     // A deleted resource is shown as such until it is removed, unless it is deleted under a former name.
     for (const { from, to } of effects.flatMap((effect) => (effect.type === "moved" ? effect.moves : []))) {
       const isDeleted = to.startsWith("~") && to.endsWith(`/${from}`);
@@ -384,17 +349,12 @@ export class Graph implements GraphEditor, AsyncDisposable {
     this.#alarms.arm();
   }
 
-  *#atRest(ids: Iterable<Key>): Iterable<Key> {
+  /** Answers the tickets that wait for these nodes, as far as they are at rest or gone. */
+  #answer(ids: Iterable<Key>): void {
     for (const id of ids) {
       const node = this.#state.nodes.get(id);
-      if (!node || node.status === "idle" || node.status === "cyclic" || node.status === "waiting") yield id;
+      if (!node || isAtRest(node)) this.#tickets.rest(id, () => restOf(node));
     }
-  }
-
-  #restOf(id: Key): Rest {
-    const node = this.#state.nodes.get(id);
-    const error = node && errorOf(node);
-    return { resource: node && viewOf(node), ...(error ? { error } : {}) };
   }
 
   #show(id: Key, name: ResourceName): void {
@@ -414,9 +374,7 @@ export class Graph implements GraphEditor, AsyncDisposable {
     const run = this.#state.runs.get(String(id));
     const node = this.#state.nodes.get(run?.node ?? "");
     if (!run || !node || run.cancelled) {
-      this.#apply(
-        reduce(this.#state, { type: "finished", run: id, result: { outcome: "done" }, nowMs: this.#clock.now() }),
-      );
+      this.#reduce({ type: "finished", run: id, result: { outcome: "done" } });
       return;
     }
     const graphRun = new GraphRun({
@@ -429,14 +387,12 @@ export class Graph implements GraphEditor, AsyncDisposable {
       fence: this.#fence,
       editor: this.#editorOf(id, undefined),
       state: () => this.#state,
-      updateState: (state) =>
-        this.#apply(reduce(this.#state, { type: "state", run: id, state, nowMs: this.#clock.now() })),
+      updateState: (state) => void this.#reduce({ type: "state", run: id, state }),
     });
     this.#runs.set(id, graphRun);
     void graphRun.returned.then((result) => {
       this.#runs.delete(id);
-      if (this.#stopped) return;
-      this.#apply(reduce(this.#state, { type: "finished", run: id, result, nowMs: this.#clock.now() }));
+      if (!this.#stopped) this.#reduce({ type: "finished", run: id, result });
     });
   }
 
@@ -472,6 +428,11 @@ export class Graph implements GraphEditor, AsyncDisposable {
     const found = [...this.#state.nodes.values()].filter(isMeant);
     return found.sort((left, right) => (left.id < right.id ? -1 : 1)).map(viewOf);
   }
+}
+
+function restOf(node: Node | undefined): Rest {
+  const resource = node && viewOf(node);
+  return { resource, ...(resource?.error ? { error: resource.error } : {}) };
 }
 
 function fits({ meta }: Node, { kind, owner, path, tag }: ListFilter): boolean {

@@ -25,37 +25,34 @@ import type {
  */
 export function reduce(state: State, event: Event): Reduction {
   const draft = new Draft(state, event.nowMs);
-  let ids: readonly Key[] = [];
+  const applied = apply(draft, event);
+  if ("code" in applied) return { state, effects: [], ids: [], refusal: applied, operations: draft.operations };
+  return stepOf(draft, applied);
+}
+
+function apply(draft: Draft, event: Event): readonly Key[] | EditRefusal {
   switch (event.type) {
-    case "edit": {
-      const edited = applyEdits(draft, event);
-      if ("code" in edited) return { state, effects: [], ids: [], refusal: edited, operations: draft.operations };
-      ids = edited;
-      break;
-    }
+    case "edit":
+      return applyEdits(draft, event);
     case "state": {
       const node = draft.node(draft.run(event.run)?.node ?? "");
-      if (!node) return { state, effects: [], ids: [], refusal: runOver(event.run), operations: draft.operations };
-      const { stateVersion } = node.meta;
-      const meta = { ...node.meta, stateVersion: stateVersion + 1, stateUpdatedOn: draft.now };
+      if (!node) return runOver(event.run);
+      const meta = { ...node.meta, stateVersion: node.meta.stateVersion + 1, stateUpdatedOn: draft.now };
       draft.patch(node, { state: event.state, meta });
       draft.store(node.id);
-      break;
+      return [];
     }
     case "finished":
       finish(draft, event.run, event.result);
-      break;
+      return [];
     case "due":
       for (const id of event.ids) fallDue(draft, id);
-      break;
+      return [];
     case "lock":
-      draft.next.locks++;
-      break;
     case "unlock":
-      draft.next.locks--;
-      break;
+      draft.next.locks += event.type === "lock" ? 1 : -1;
+      return [];
   }
-  return stepOf(draft, ids);
 }
 
 /** The state after a start: every stored resource, each with its reasons to run. */
