@@ -87,9 +87,10 @@ export function blockingRuns(draft: Draft, node: Node, phase: Phase): ReadonlySe
     const busy = draft.next.busy.get(name);
     if (busy !== undefined) found.add(busy);
   }
-  // A regular run has no running ancestor, and its running descendants are cancelled.
+  // A regular run has no running ancestor; its running descendants are cancelled, or have given up the ref.
   if (phase !== "reconcile") runsAbove(draft, node, found);
-  if (phase !== "reconcile" || draft.next.cancelledInFlight > 0) runsBelow(draft, names, found);
+  const { cancelledInFlight, readers } = draft.next;
+  if (phase !== "reconcile" || cancelledInFlight > 0 || readers.size > 0) runsBelow(draft, names, found);
   return found;
 }
 

@@ -125,12 +125,9 @@ function signatureOf(specHash: string, refs: readonly ResourceName[]): string {
 
 /** A run may update its own resource: its work then counts for the new spec. */
 function updateOwnRun(draft: Draft, node: Node, by: number): void {
-  draft.setRun({
-    ...draft.run(by)!,
-    specHash: node.specHash,
-    inputs: inputsOf(draft, node),
-    reads: node.meta.refs.map(resourceKey),
-  });
+  const run = draft.run(by)!;
+  const reads = [...new Set([...run.reads, ...node.meta.refs.map(resourceKey)])];
+  draft.setRun({ ...run, specHash: node.specHash, inputs: inputsOf(draft, node), reads });
   // It now refers to a node that runs or is about to: the two must not run at the same time.
   if (node.unsettledRefs > 0) cancelRun(draft, node, "again", "it refers to a resource that is not at rest");
 }

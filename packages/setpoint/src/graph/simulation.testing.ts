@@ -192,9 +192,12 @@ export class Simulation {
     const run = id === undefined ? undefined : this.state.runs.get(String(id));
     const node = this.state.nodes.get(run?.node ?? "");
     if (!run || run.cancelled || !node || node.meta.deletedOn !== undefined) return;
-    const edits = [updated(node.meta.name, node.meta.refs, { ...spec, fails: (node.spec as TestSpec).fails })];
+    const refs = which % 3 === 0 ? node.meta.refs.slice(1) : node.meta.refs;
+    const edits = [updated(node.meta.name, refs, { ...spec, fails: (node.spec as TestSpec).fails })];
     this.#reduce({ type: "edit", edits, by: run.id, nowMs: this.#nowMs });
     if (this.state.runs.get(String(id))!.cancelled) throw new Violation(9, "a self-update has cancelled its run");
+    const after = this.state.nodes.get(node.id)!;
+    this.#inFlight.set(run.id, { ...this.#inFlight.get(run.id)!, node: after, inputs: this.#inputsOf(after) });
   }
 
   #fireTimers(): void {

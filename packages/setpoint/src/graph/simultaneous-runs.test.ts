@@ -99,6 +99,21 @@ describe("what runs at once", () => {
     expect(lab.log).toEqual(["reconcile a", "reconcile a", "reconcile a"]);
   });
 
+  it("forgets what a run has read when it has ended, also where it gave up refs itself", async () => {
+    await using lab = await Lab.create();
+    lab.create("root");
+    lab.create("a", ["root"]);
+    lab.create("busy");
+    await lab.settle();
+    await lab.call("root").return();
+    await lab.call("a").ctx.graph.updateMeta(named("a"), { refs: [] }).accepted;
+    await lab.call("a").return();
+    lab.graph.updateSpec(named("busy"), { value: 2 });
+    lab.graph.reconcile(named("root"));
+    await lab.settle();
+    expect(lab.running).toEqual(["busy", "root"]);
+  });
+
   it("lets a cancelled run write its state, and refuses everybody else [23]", async () => {
     await using lab = await Lab.create();
     lab.create("a");

@@ -98,7 +98,7 @@ export interface Run {
   readonly startedOn: number;
   /** `again`: will be repeated. `stop`: cancelled by a user, not repeated. */
   readonly cancelled: false | "again" | "stop";
-  /** The keys of its refs at the start. */
+  /** The keys of its refs at the start, and of those that it has added itself. */
   readonly reads: readonly Key[];
   /** Nodes to look at when it has returned. */
   readonly waiters: Cell | undefined;
