@@ -12,7 +12,7 @@ import { agentKey, pythonIdentifier } from "./translate/agent-config.js";
 /** Decides who may read. Gives the HTTP status of the refusal, or undefined for those who may. */
 export type Guard = (request: IncomingMessage, url: URL) => Promise<401 | 403 | undefined>;
 
-/** Whom the API asks: the database for tools, the API server for agents. */
+/** The sources of the API: the database for tools, the API server for agents. */
 export interface ApiSources {
   readonly store: Store;
   readonly client: Client;

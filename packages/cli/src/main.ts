@@ -41,7 +41,7 @@ function isHelp(name: string | undefined): boolean {
   return name === undefined || name === "--help" || name === "-h" || name === "help";
 }
 
-/** Help that was asked for is a success; help in place of a missing command is wrong usage. */
+/** Requested help is a success; help because of a missing command is wrong usage. */
 function help(name: string | undefined, text: string, process: Process): number {
   process.stdout(text);
   return name === undefined ? EXIT_USAGE : 0;

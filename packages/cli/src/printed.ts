@@ -1,6 +1,6 @@
 /**
- * A value as `-o json` or `-o yaml` wants it; undefined where people read. YAML is loaded when it is asked for: a control
- * plane that starts has no use for it.
+ * A value for `-o json` or `-o yaml`; undefined for people. The YAML library is loaded on first use, because a starting
+ * control plane does not need it.
  */
 export async function printed(format: unknown, value: object): Promise<string | undefined> {
   if (format === undefined) return undefined;

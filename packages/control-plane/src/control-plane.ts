@@ -42,7 +42,7 @@ export interface ControlPlaneOptions {
   readonly random?: Random;
   /** Receives failures with details that no client sees. Defaults to nothing. */
   readonly log?: ErrorLog;
-  /** Bearer tokens that are known beforehand, and whom each belongs to. */
+  /** Static bearer tokens with their users. */
   readonly tokens?: ReadonlyMap<string, UserInfo>;
   /** Where the Services that webhooks name lead to: an address on this machine or a function. Defaults to nowhere. */
   readonly services?: ServiceResolver;

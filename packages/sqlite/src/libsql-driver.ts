@@ -62,7 +62,7 @@ function releaseLocks(database: LibsqlDatabase): void {
     database.prepare("PRAGMA locking_mode = NORMAL").get([]);
     database.prepare("SELECT count(*) FROM sqlite_master").get([]);
   } catch {
-    // Damaged, or in use by another connection: then there is no lock of ours to give up.
+    // Damaged, or in use by another connection: then we hold no lock to release.
   }
 }
 

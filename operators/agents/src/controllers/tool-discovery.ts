@@ -13,7 +13,7 @@ import { plaintextUrl, type ToolServer } from "../translate/tool-server.js";
 import { type Shared, shortened, type ToolTarget } from "./shared.js";
 import { groupKindOf } from "./usage.js";
 
-/** How often this object's tools are listed again: a second at least. What is no time above zero does not count. */
+/** How often to list this object's tools again: at least one second. Ignores invalid durations. */
 export const INTERVAL_ANNOTATION = "kagent.dev/tool-refresh-interval";
 /** Each new value lists them at once. */
 export const REFRESH_ANNOTATION = "kagent.dev/refresh-tools";

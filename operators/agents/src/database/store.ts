@@ -1,4 +1,4 @@
-/** What the operator keeps for those who ask over its REST API. Derived from the objects: it can be made anew at any time. */
+/** The data behind the REST API. Derived from the objects: it can be rebuilt at any time. */
 
 export interface AgentRow {
   /** An identifier of Python: `team__NS__math_agent`. */

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { AgentsError } from "../errors.js";
 
-/** How a server is spoken to: what every request carries, and whom to trust. */
+/** How to reach a server: the headers of every request, and the CA to trust. */
 export interface HttpTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

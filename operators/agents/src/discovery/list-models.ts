@@ -4,7 +4,7 @@ import { connectionError, exchange, type HttpTarget } from "./http-exchange.js";
 
 type Provider = ModelProviderConfig["spec"]["type"];
 
-/** How a provider is asked for its models. */
+/** The request that lists a provider's models. */
 interface ModelList {
   readonly endpoint: string;
   readonly path: string;

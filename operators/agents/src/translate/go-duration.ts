@@ -10,7 +10,7 @@ const UNITS_NS: Readonly<Record<string, number>> = {
 };
 const DURATION = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/;
 
-/** Whole nanoseconds, as Go counts them; undefined for what is no duration. */
+/** Whole nanoseconds, as in Go; undefined if it is not a duration. */
 function nanoseconds(text: string): number | undefined {
   const match = DURATION.exec(text);
   if (!match) return undefined;

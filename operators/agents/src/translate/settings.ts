@@ -1,4 +1,4 @@
-/** What the operator is told about all agents. */
+/** The operator's settings for all agents. */
 export interface TranslateSettings {
   readonly imageRegistry: string;
   readonly imageTag: string;

@@ -78,7 +78,7 @@ export class DruidApi {
     return parsed(this.#accepted(path, await this.#send(access, "POST", path, body, signal)));
   }
 
-  /** What is not there is as good as deleted. */
+  /** Does nothing if it does not exist. */
   async delete(access: DruidAccess, path: string, signal?: AbortSignal): Promise<void> {
     const answer = await this.#send(access, "DELETE", path, undefined, signal);
     if (answer.status !== 404) this.#accepted(path, answer);
@@ -147,7 +147,7 @@ export class DruidApi {
   }
 }
 
-/** An answer of Druid that is no success. */
+/** An error response of Druid. */
 export class DruidRefusal extends SetpointError<"DRUID_REFUSED"> {
   readonly status: number;
 

@@ -127,7 +127,7 @@ function isNew({ metadata, status }: Druid, ctx: ClusterContext): boolean {
   );
 }
 
-/** Says what is wrong and touches nothing; it is looked at again when the object changes. */
+/** Reports the problem and changes nothing; the controller reconciles again when the object changes. */
 function refuse({ metadata, kind }: Druid, problems: readonly Problem[], ctx: ClusterContext): void {
   const message = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
   ctx.event("Warning", "DruidOperatorInvalidSpec", `invalid DruidSpec[${kind}:${metadata.name}] due to [${message}]`);

@@ -11,7 +11,7 @@ export interface ClusterSettings {
   readonly rolloutOrder: RolloutOrder;
   /** What to do with a child that somebody changed by hand. */
   readonly drift: "revert" | "report";
-  /** What to do about a change that a workload cannot take: say so, or make the workload anew around its pods. */
+  /** What to do about a change of immutable fields: report it, or recreate the workload around its pods. */
   readonly immutableChanges: "refuse" | "recreate";
   /** How long a volume that no pod needs is kept. */
   readonly orphanGrace: Duration;

@@ -9,9 +9,9 @@ export interface FileWatchOptions {
   /** Called with the paths that changed, relative to the folder; never while an earlier call is under way. */
   readonly onChange: (paths: readonly string[]) => Promise<void>;
   readonly onError?: (error: unknown) => void;
-  /** How long nothing may change before the change is told. */
+  /** How long nothing must change before a change is reported. */
   readonly quietMs?: number;
-  /** How often everything is looked at, for file systems that tell nothing. */
+  /** Poll interval, for file systems without notifications. */
   readonly pollMs?: number;
 }
 
@@ -19,7 +19,7 @@ export interface FileWatchOptions {
 const IGNORED = new Set([".setpoint", ".git", "node_modules"]);
 
 const QUIET_MS = 100;
-/** After so long a change is told although others keep coming. */
+/** After this long a change is reported even if others keep coming. */
 const PATIENCE_MS = 1_000;
 const POLL_MS = 2_000;
 
@@ -44,7 +44,7 @@ export class FileWatch implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Resolves when the first look is done: changes from then on are told. */
+  /** Resolves when the first scan is done: later changes are reported. */
   static async open(options: FileWatchOptions): Promise<FileWatch> {
     const opened = new FileWatch(options);
     await opened.#differences();

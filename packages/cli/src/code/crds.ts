@@ -34,7 +34,7 @@ export async function runCrds(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** One resource for each definition. A module may export versions of a kind beside the one that holds them all. */
+/** One resource per definition. A module may export older versions of a kind in addition to the one that holds them all. */
 function wholeKinds(resources: readonly Resource[]): readonly Resource[] {
   const byName = new Map<string, Resource>();
   for (const resource of resources) {
@@ -45,7 +45,7 @@ function wholeKinds(resources: readonly Resource[]): readonly Resource[] {
   return [...byName.values()];
 }
 
-/** Where the app that has this kind converts it; the authority is put in by the app when it starts. */
+/** The webhook of the app with this kind; the app adds the CA when it starts. */
 function conversionAt(
   service: WebhookService | undefined,
   resource: Resource,

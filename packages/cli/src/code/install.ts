@@ -6,23 +6,23 @@ export interface InstallOptions {
   readonly name: string;
   readonly namespace: string;
   readonly image: string;
-  /** The arguments of `setpoint run`; left out, the image runs its own module, configured by variables. */
+  /** The arguments of `setpoint run`; without them, the image runs its own module, configured by variables. */
   readonly operator?: string;
   /** What that operator adds. */
   readonly installation?: OperatorInstallation;
-  /** Before the webhooks of the module's apps. */
+  /** The Service of the webhooks of the module's apps. */
   readonly service?: WebhookService;
 }
 
 const METRICS_PORT = 8080;
 const HEALTH_PORT = 8081;
 const WEBHOOK_PORT = 9443;
-/** One leads, the other waits with warm caches: a rollout or a lost node leaves no gap. */
+/** One leads, the other waits with warm caches, so that a rollout or a lost node leaves no gap. */
 const REPLICAS = 2;
 /** Runs may take 30 s to end on a stop (`grace`); what they leave undone, webhooks and the Lease need some more. */
 const TERMINATION_SECONDS = 60;
 
-/** What runs an operator in a cluster, around its RBAC. */
+/** The objects around an operator's RBAC that run it in a cluster. */
 export function installManifests(options: InstallOptions): {
   readonly before: readonly JsonObject[];
   readonly after: readonly JsonObject[];

@@ -5,11 +5,11 @@ import { pathToFileURL } from "node:url";
 import type { App, Loop, Resource } from "setpoint";
 import { UsageError } from "setpoint/command";
 
-/** For those whose controllers are made by functions, of what they need. */
+/** Advice for modules whose functions make their controllers. */
 export const EXPORT_WHAT_IS_MADE =
   "export what it declares. The command calls no functions: export their results, made with stand-ins for what they need";
 
-/** What a module of the user exports, as far as it is declared with Setpoint. */
+/** The declarations that a user's module exports. */
 export interface Declarations {
   readonly resources: readonly Resource[];
   /** Controllers, watchers and apps. */
@@ -27,7 +27,7 @@ export async function loadDeclarations(path: string): Promise<Declarations> {
   return declarationsOf(await importModule(file), path);
 }
 
-/** The declarations among a module's exports. Throws a `UsageError` where there are none. */
+/** The declarations among a module's exports. Throws a `UsageError` if there are none. */
 export function declarationsOf(exported: Readonly<Record<string, unknown>>, path: string): Declarations {
   const values = Object.values(exported).flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : [value]));
   const apps = [...new Set(values.filter(isApp))];
@@ -60,7 +60,7 @@ function isResource(value: unknown): value is Resource {
 async function importModule(file: string): Promise<Record<string, unknown>> {
   const isTypeScript = /\.[cm]?ts$/.test(file);
   if (!isTypeScript || readsTypeScript()) return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-  // Beside the original, so that its imports are found where they are.
+  // Next to the original, so that its imports resolve.
   const translated = join(dirname(file), `.${basename(file)}.${process.pid}.mjs`);
   try {
     writeFileSync(translated, await translate(file));
@@ -82,7 +82,7 @@ interface Esbuild {
   build(options: object): Promise<{ readonly outputFiles: readonly [{ readonly text: string }] }>;
 }
 
-/** One file of JavaScript: packages stay imports, other files of the project are taken in. */
+/** Bundles one file of JavaScript: packages stay imports, other files of the project are included. */
 async function translate(file: string): Promise<string> {
   const strip = (nodeModule as { stripTypeScriptTypes?: (code: string) => string }).stripTypeScriptTypes;
   const rolldown = await installed<Rolldown>("rolldown", file);
@@ -103,7 +103,7 @@ async function translate(file: string): Promise<string> {
   );
 }
 
-/** A package as the user's file would find it, else as this one does; undefined where it is not installed. */
+/** A package resolved from the user's file, otherwise from this one; undefined if it is not installed. */
 async function installed<T>(name: string, file: string): Promise<T | undefined> {
   for (const from of [pathToFileURL(file).href, import.meta.url]) {
     try {

@@ -1,7 +1,7 @@
 import type { Command } from "setpoint/command";
 import { outputOption } from "../objects/options.js";
 
-/** What `setpoint control-plane` says of itself; what it does is loaded when it is run. */
+/** The description of `setpoint control-plane`; its code is loaded when it runs. */
 export const controlPlaneCommand: Command = {
   name: "control-plane",
   summary: "Runs only the embedded Kubernetes API server, until you interrupt it.",

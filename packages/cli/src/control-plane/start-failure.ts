@@ -4,7 +4,7 @@ import type { ListenAddress } from "./listen-address.js";
 export const EXIT_ADDRESS = 3;
 export const EXIT_DATA = 4;
 
-/** What can be wrong with the machine when a control plane starts, in words that name it and the way out. */
+/** Why a control plane could not start on this machine, with a message that says what to do. */
 export function startFailure(
   error: unknown,
   { host, port }: ListenAddress,

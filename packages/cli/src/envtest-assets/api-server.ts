@@ -65,7 +65,7 @@ function tokensOf(text: string | undefined) {
   );
 }
 
-/** The folder that our etcd was given: a second API server on it finds what the first one kept. */
+/** The data folder of our etcd: a second API server on it finds the objects of the first. */
 async function dataDirOf(servers: string | undefined): Promise<string | undefined> {
   const [server] = servers?.split(",") ?? [];
   if (server === undefined) return undefined;

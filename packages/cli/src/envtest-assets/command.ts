@@ -1,6 +1,6 @@
 import type { Command } from "setpoint/command";
 
-/** What `setpoint envtest-assets` says of itself; what it does is loaded when it is run. */
+/** The description of `setpoint envtest-assets`; its code is loaded when it runs. */
 export const envtestAssetsCommand: Command = {
   name: "envtest-assets",
   summary: "Writes a folder for KUBEBUILDER_ASSETS, so that Go tests run on the embedded control plane.",

@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import { interrupted } from "../interrupted.js";
 import type { Flags } from "./flags.js";
 
-/** Where an API server learns which folder this etcd would keep its data in. */
+/** Where an API server finds out which data folder this etcd was given. */
 export const DATA_DIR_PATH = "/setpoint/data-dir";
 
-/** Stands where envtest starts an etcd: it is healthy, and says which folder is to be used. Keeps nothing itself. */
+/** Replaces the etcd of envtest: it reports health and its data folder, and stores nothing. */
 export async function runEtcd(flags: Flags, _env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const url = new URL(flags.get("listen-client-urls")?.split(",")[0] ?? "http://127.0.0.1:2379");
   const dataDir = flags.get("data-dir") ?? "default.etcd";

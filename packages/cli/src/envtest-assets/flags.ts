@@ -1,4 +1,4 @@
-/** The flags that mean something here, as `--help` lists them; all others that kube-apiserver has are taken and ignored. */
+/** The supported flags, as `--help` lists them; all other flags of kube-apiserver are accepted and ignored. */
 export const API_SERVER_FLAGS = [
   "bind-address",
   "cert-dir",

@@ -79,7 +79,7 @@ async function applyOne(
   }
 }
 
-/** A CRD in the same files may be on its way: its kind is waited for. */
+/** A CRD in the same files may not be served yet: wait for its kind. */
 async function servedKind(
   client: Client,
   { apiVersion, kind, place }: Manifest,
@@ -100,7 +100,7 @@ async function servedKind(
   throw new CommandError(`${place}: the server has no ${apiVersion} ${kind}: is its CRD installed?`);
 }
 
-/** The namespace that an object goes to. Throws where file and option disagree. */
+/** The namespace of an object. Throws if file and option disagree. */
 export function placeOf(
   { namespace, place, kind: name }: Manifest,
   kind: UntypedKind,

@@ -37,7 +37,7 @@ export async function runDelete(context: CommandContext): Promise<number> {
   return results.every(({ result }) => result === "deleted") || values["ignore-not-found"] ? 0 : 1;
 }
 
-/** `rest` is what is still there: it ends gracefully, or finalizers hold it. */
+/** `rest` has objects that still exist: they terminate gracefully, or finalizers keep them. */
 async function deleteOne(
   client: Client,
   { kind, name, namespace }: ObjectPlace,
@@ -51,7 +51,7 @@ async function deleteOne(
   }
 }
 
-/** Of files the last comes first: what was made last stands on what was made before. */
+/** In reverse order of the files: later objects may depend on earlier ones. */
 async function placesOf({ values, positionals, stdin }: CommandContext, client: Client): Promise<ObjectPlace[]> {
   const given = values.namespace as string | undefined;
   if (values.filename === undefined) {
@@ -70,7 +70,7 @@ async function placesOf({ values, positionals, stdin }: CommandContext, client: 
   return places;
 }
 
-/** Waits for what is still there; `held` says why, and is empty in the end where all goes well. */
+/** Waits for remaining objects; `held` says why they remain, and is empty at the end if all are gone. */
 async function untilGone(
   { signal, stderr }: CommandContext,
   client: Client,

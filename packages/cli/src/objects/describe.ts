@@ -25,7 +25,7 @@ export async function runDescribe(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** An object as people read it. */
+/** An object as text. */
 export function description(object: UntypedObject, events: readonly ObjectOf<typeof Event>[], now: number): string {
   const { metadata, apiVersion, kind, status, ...rest } = object;
   const { conditions, ...otherStatus } = (status ?? {}) as { conditions?: readonly Condition[] };
@@ -66,13 +66,13 @@ function conditionTable(conditions: readonly Condition[], now: number): string {
   return columns(["type", "status", "since", "reason", "message"], rows);
 }
 
-/** A Secret shows the names of its entries and how long they are. */
+/** For a Secret, shows the names and lengths of its entries. */
 function masked(object: UntypedObject): UntypedObject {
   if (object.apiVersion !== "v1" || object.kind !== "Secret") return object;
   const data = Object.entries((object.data ?? {}) as Record<string, string>).map(([key, value]) => {
     return [key, `${Buffer.byteLength(value, "base64")} bytes`];
   });
-  // What was applied from a file stands here once more, in clear text.
+  // kubectl stores the applied object here again, in clear text.
   const { "kubectl.kubernetes.io/last-applied-configuration": _, ...annotations } = object.metadata.annotations ?? {};
   return { ...object, metadata: { ...object.metadata, annotations }, data: Object.fromEntries(data) } as UntypedObject;
 }

@@ -9,8 +9,8 @@ interface Served extends DiscoveredResource {
 }
 
 /**
- * The kind that a word means to the server: plural, singular, short name or kind, with the group after a dot where that
- * is needed (`deployments.apps`). Throws a `UsageError` that names what comes near.
+ * The kind that a word means: plural, singular, short name or kind, with the group after a dot if needed
+ * (`deployments.apps`). Throws a `UsageError` with similar names.
  */
 export async function findKind(client: Client, word: string): Promise<UntypedKind> {
   const [name = "", ...rest] = word.toLowerCase().split(".");
@@ -25,7 +25,7 @@ export async function findKind(client: Client, word: string): Promise<UntypedKin
   return kindOf(found);
 }
 
-/** The kind of an object as a file states it; undefined where the server does not serve it. */
+/** The kind of an object in a file; undefined if the server does not serve it. */
 export async function findKindOf(client: Client, apiVersion: string, kind: string): Promise<UntypedKind | undefined> {
   const found = (await servedResources(client)).find(
     (each) => each.kind === kind && (each.group === "" ? each.version : `${each.group}/${each.version}`) === apiVersion,
@@ -55,7 +55,7 @@ export function kindAndName(positionals: readonly string[]): { readonly kind: st
   return { kind, name };
 }
 
-/** In the server's order of preference; what it cannot hand out is left out. */
+/** In the server's order of preference, without failed groups. */
 async function servedResources(client: Client): Promise<readonly Served[]> {
   const { groups, failures } = await client.discover();
   const served = groups.flatMap((group) =>

@@ -33,7 +33,7 @@ export async function runGet(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** One object where one is named, else a List as kubectl gives it. */
+/** The named object, otherwise a List as in kubectl. */
 async function read(
   client: Client,
   kind: UntypedKind,
@@ -56,7 +56,7 @@ async function read(
   };
 }
 
-/** `setpoint watch`, and `get --watch`, which leaves out what kind of change it was. */
+/** `setpoint watch`, and `get --watch`, which does not show the type of change. */
 export async function runWatch(context: CommandContext, showsEvent = true): Promise<number> {
   const { values, positionals, signal, stdout } = context;
   const format = outputFormat(values.output);

@@ -11,7 +11,7 @@ export interface ObjectPlace {
 }
 
 /**
- * Calls `look` with the object as it is and at every change, until it says so; undefined where the object is not there.
+ * Calls `look` with the object now and at every change, until it returns true; undefined if the object does not exist.
  * Rejects with the signal's reason when that is aborted.
  */
 export async function untilObject(
@@ -20,7 +20,7 @@ export async function untilObject(
   look: (object: UntypedObject | undefined) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  // Items of a list do not say what they are.
+  // List items lack kind and apiVersion.
   const lookAt = (object: UntypedObject | undefined): boolean =>
     look(object && { ...object, apiVersion: kind.apiVersion, kind: kind.kind });
   const scope = { ...inNamespace(namespace), fieldSelector: `metadata.name=${name}`, signal };
@@ -35,7 +35,7 @@ export async function untilObject(
   }
 }
 
-/** One watch; false where it ended before. */
+/** One watch; false if it ended early. */
 async function sawIt(
   client: Client,
   kind: UntypedKind,

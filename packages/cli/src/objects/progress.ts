@@ -10,8 +10,8 @@ export interface ProgressLine {
 }
 
 /**
- * What becomes of several objects: on a terminal one line each, drawn anew as they change; elsewhere a line for each
- * change, so that a log reads well.
+ * The progress of several objects: on a terminal one line each, redrawn on changes; elsewhere one line per change, for
+ * logs.
  */
 export class Progress {
   readonly #context: Pick<CommandContext, "stdout" | "terminal" | "env">;
@@ -34,7 +34,7 @@ export class Progress {
   #draw({ write, columns }: NonNullable<CommandContext["terminal"]>): void {
     const up = this.#drawn > 0 ? `\x1b[${this.#drawn}A` : "";
     const rows = [...this.#lines].map(([name, { state, message }]) => {
-      // A line that wraps could not be found again on the way up.
+      // A wrapped line would break the redrawing.
       const text = visible(`${name} ${message}`.replaceAll(/\s+/g, " ")).slice(0, Math.max(10, columns() - 3));
       return `\x1b[2K${this.#coloured(MARKS[state], COLOURS[state])} ${text}\n`;
     });

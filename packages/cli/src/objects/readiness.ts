@@ -1,7 +1,7 @@
 import { type Condition, findCondition } from "setpoint";
 import type { UntypedObject } from "setpoint/kinds";
 
-/** How far an object is from what it states. */
+/** How far an object is from its desired state. */
 export interface Readiness {
   readonly state: "ready" | "progressing" | "failed";
   readonly message: string;

@@ -4,7 +4,7 @@ import type { UntypedKind } from "setpoint/kinds";
 import { visible } from "../visible.js";
 import { inNamespace } from "./connection.js";
 
-/** What the server makes of a collection for people to read, as kubectl would show it. */
+/** The server's table of a collection, as kubectl shows it. */
 export interface Table {
   readonly columnDefinitions: readonly { readonly name: string; readonly priority: number }[];
   readonly rows: readonly TableRow[] | null;

@@ -5,8 +5,8 @@ import { padded, widthsOf } from "./output.js";
 import { readTable, type TableRequest, tableView, watchTable } from "./server-table.js";
 
 /**
- * Prints a table, then a row for each change, until the signal. A watch that the server ends is taken up where it was; one
- * that came too late starts anew with what there is.
+ * Prints a table, then a row for each change, until the signal. Resumes a watch that the server ends; if its
+ * resourceVersion has expired, lists again.
  */
 export async function followTable(
   context: CommandContext,

@@ -3,8 +3,8 @@ import { outputOption } from "../objects/options.js";
 import { readyMadeOperators } from "../operators.js";
 
 /**
- * Read by the manager itself, which knows what they may be; the rest of its settings by variables and `--config`. In words
- * of their own: the help of all commands is there before `setpoint` is loaded.
+ * The manager parses these itself; its other settings come from variables and `--config`. The descriptions are repeated
+ * here, because help must not load `setpoint`.
  */
 export const managerOptions: Command["options"] = {
   "metrics-access": {

@@ -48,7 +48,7 @@ export async function runOperator(
   return 0;
 }
 
-/** The operator starts all the same: what is granted, or comes up, later is picked up. */
+/** The operator starts anyway: it picks up what is granted or installed later. */
 function report(operator: string, stderr: CommandContext["stderr"], findings: readonly PreflightFinding[]): void {
   for (const { message } of findings) stderr(`setpoint run: ${message}`);
   if (findings.some(({ type }) => type === "permission")) stderr(`Grant what \`setpoint rbac ${operator}\` prints.`);

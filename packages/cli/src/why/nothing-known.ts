@@ -1,7 +1,7 @@
 import type { LoopStatus } from "setpoint/manager";
 import type { TimelineSource } from "./timeline-source.js";
 
-/** A process that was asked, and what it runs of the kind in question. */
+/** A process that was asked, with its loops of the kind. */
 export interface AskedProcess {
   readonly source: Pick<TimelineSource, "name">;
   readonly loops: readonly LoopStatus[];
@@ -12,7 +12,7 @@ const NOBODY =
   "the label app.kubernetes.io/managed-by=setpoint. Start one with setpoint up, or name it: --url (of an operator with " +
   "--metrics-bind-address), --data-dir, --pod";
 
-/** Why no run is known of an object, one line for each process that was asked, and what to do about it. */
+/** Why no run of an object is known: one line per process that was asked, and advice. */
 export function nothingKnown(
   asked: readonly AskedProcess[],
   isMeant: (loop: LoopStatus) => boolean,

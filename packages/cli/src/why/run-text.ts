@@ -1,7 +1,7 @@
 import { describeCause, type RunRecord, type WriteRecord } from "setpoint/controller";
 import { visible } from "../visible.js";
 
-/** One run as people read it: when and why, what was read and written, how it ended. */
+/** One run as text: when and why, what it read and wrote, how it ended. */
 export function runText(run: RunRecord): string {
   const causes = run.causes.map(describeCause).join(", ") || "no known cause";
   const attempt = run.attempt > 0 ? `, try ${run.attempt + 1}` : "";

@@ -24,7 +24,7 @@ export function namespaceLifecycle(storage: Storage): AdmissionPlugin {
         return object;
       }
       const isLookedAt = operation === "CREATE" || operation === "UPDATE";
-      // To tell who asks about access that a namespace does not exist would tell too much.
+      // An access review must not reveal whether a namespace exists.
       const isAccessReview = group === "authorization.k8s.io" && plural === "localsubjectaccessreviews";
       if (namespace === "" || !isLookedAt || isAccessReview) return object;
       const home = storage.head("/namespaces", namespace)?.object as Namespace | undefined;

@@ -13,7 +13,7 @@ const NOBODY: UserInfo = { name: ANONYMOUS, groups: [UNAUTHENTICATED] };
 
 export interface AuthenticatorOptions {
   readonly tokens: TokenAuthenticator;
-  /** For whom a bearer token must be meant. */
+  /** The accepted audiences of a bearer token. */
   readonly audiences: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export function authenticated(user: UserInfo): UserInfo {
   return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
 }
 
-/** Undefined where there is none: another scheme is as good as no header, an empty token too. */
+/** Undefined for no token, an empty one, or another scheme. */
 function bearerToken(header: string | readonly string[] | undefined): string | undefined {
   const value = typeof header === "string" ? header : header?.[0];
   const [scheme = "", token = ""] = (value ?? "").trim().split(" ");

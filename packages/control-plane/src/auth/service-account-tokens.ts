@@ -43,7 +43,7 @@ export interface TokenOptions {
 
 /** How far clocks may be apart. */
 const LEEWAY_MS = 60_000;
-/** Verified signatures that are remembered; validity is looked at each time. */
+/** Cache of verified signatures; validity is checked each time. */
 const REMEMBERED_TOKENS = 1000;
 const EXTRA = "authentication.kubernetes.io";
 

@@ -38,7 +38,7 @@ export function selectorErrors(object: KubeObject): readonly FieldError[] {
   return [invalidValue("spec.selector", given, "`selector` not auto-generated")];
 }
 
-/** Those of a job's pods, of which the selector needs the first alone. */
+/** The labels of a job's pods; the selector needs only the first. */
 function madeLabels({ metadata: { uid, name } }: Job): Record<string, string> {
   return { [CONTROLLER_UID]: uid, "controller-uid": uid, "job-name": name, "batch.kubernetes.io/job-name": name };
 }

@@ -39,7 +39,7 @@ export function scriptedAnswer(pod: Pod, command: readonly string[]): ExecResult
   );
 }
 
-/** What cannot be read counts as not said. */
+/** Ignore malformed annotations. */
 function answersIn(text: string): readonly (ExecResult & { readonly command: string })[] {
   try {
     const answers: unknown = yaml().parse(text);

@@ -8,7 +8,7 @@ type Peer =
   | { readonly type: "none" | "untrusted" }
   | { readonly type: "trusted"; readonly certificate: NonNullable<ApiRequest["clientCertificate"]> };
 
-/** Who the TLS handshakes say is calling. Each connection is looked at once: reading a certificate is slow. */
+/** The users of TLS client certificates. Each connection is checked once, because parsing a certificate is slow. */
 export class ClientCertificates {
   /** By socket for HTTP/1.1, by session for HTTP/2. */
   readonly #peers = new WeakMap<object, Peer>();

@@ -25,8 +25,8 @@ export function hasBody(request: NodeRequest, headers: ApiRequest["headers"]): b
 }
 
 /**
- * The bytes as they come, within the limit and in time; rejects with a `StatusError` else. `reserve` is called before bytes
- * are kept, and throws where there is no room.
+ * The bytes of the body, within the size and time limits; otherwise rejects with a `StatusError`. Calls `reserve`
+ * before bytes are kept, which throws if there is no room.
  */
 export function readBody(
   request: NodeRequest,

@@ -30,7 +30,7 @@ export interface ResourceDefinition {
   readonly storageVersion: string;
   /** The schema of this version; undefined where everything is kept as it comes. */
   readonly schema: Schema | undefined;
-  /** What a CRD publishes in OpenAPI: its schema as it was given. */
+  /** What a CRD publishes in OpenAPI: its original schema. */
   readonly publishedSchema?: Schema;
   /** The Go struct of a built-in kind. */
   readonly message: Message | undefined;

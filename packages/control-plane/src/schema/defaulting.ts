@@ -12,7 +12,7 @@ export function pruneNulls<Value extends Json>(schema: Schema | undefined, value
   return dropNulls(schema, value) as Value;
 }
 
-/** Most schemas have no default in most places: what cannot be filled need not be walked. */
+/** Most schemas have no default in most places: skip those. */
 const hasDefaults = perObject((schema: Schema): boolean => {
   const { properties = {}, additionalProperties, items } = schema;
   const parts = [...Object.values(properties), items, additionalProperties];

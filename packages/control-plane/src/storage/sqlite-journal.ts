@@ -200,7 +200,7 @@ export class SqliteJournal implements Journal {
       });
     } catch (error) {
       if (!(error instanceof SqliteError)) throw error;
-      // A full disk, most likely. All is as it was; the next compaction tries again.
+      // Most likely a full disk. Nothing has changed; the next compaction tries again.
       this.#compacted = Number(this.#statements.compacted.get()?.compacted);
       return false;
     }

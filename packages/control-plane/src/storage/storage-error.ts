@@ -1,7 +1,7 @@
 import { SetpointError } from "setpoint";
 import type { StoredObject } from "./storage.js";
 
-/** The object is no longer what the write was computed from; nothing was changed. */
+/** The object has changed since the write was computed; nothing was written. */
 export class StorageConflict extends SetpointError<"STORAGE_CONFLICT"> {
   override readonly name = "StorageConflict";
   /** The accepted state now; undefined where the object is gone. */

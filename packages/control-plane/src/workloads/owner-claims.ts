@@ -71,7 +71,7 @@ export function claims<T extends KubeObject>(
   return { kept, adopted, released };
 }
 
-/** A selector that selects everything is taken for none. */
+/** A selector that selects everything counts as none. */
 export function isEmpty(selector: LabelSelector): boolean {
   return formatLabelSelector(selector) === "";
 }

@@ -4,7 +4,7 @@ import type { Column } from "../engine.js";
 import { EngineFailure, failureOf, type StatementOrigin } from "./duckdb-error.js";
 import { type Row, rowsOf } from "./json-values.js";
 
-/** How often the progress of a running statement is looked at. */
+/** Poll interval for the progress of a running statement. */
 const PROGRESS_MS = 200;
 
 /**

@@ -19,7 +19,7 @@ export function fingerprint(path: string): string | undefined {
   }
 }
 
-/** Whether the file is as it was when it was last sealed. */
+/** Whether the file is unchanged since it was last sealed. */
 export function isSealed(path: string): boolean {
   try {
     return readFileSync(sealPath(path), "utf8") === fingerprint(path);

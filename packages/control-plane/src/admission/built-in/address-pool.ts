@@ -5,7 +5,7 @@ import type { Storage } from "../../storage/storage.js";
 import { portsOf, specOf } from "./service-spec.js";
 
 const SERVICES = "/services";
-/** Room for many; the first address is the API server's own. Those before `chosen` are left to who asks for one by name. */
+/** A large range; the first address belongs to the API server. Addresses before `chosen` are for requests that name one. */
 const RANGE = { pattern: /^10\.0\.\d{1,3}\.\d{1,3}$/, first: 2, chosen: 257, last: 65_534 };
 const PORTS = { first: 30_000, chosen: 30_086, last: 32_767 };
 /** What was given out a moment ago may not be stored yet. */

@@ -10,7 +10,7 @@ export interface ExpressionWarning {
   readonly warning: string;
 }
 
-/** Where kinds are looked up: those that are served now. */
+/** Looks up kinds that are served now. */
 export interface ServedKinds {
   find(group: string, version: string, plural: string): ResourceDefinition | undefined;
   findKind(apiVersion: string, kind: string): ResourceDefinition | undefined;

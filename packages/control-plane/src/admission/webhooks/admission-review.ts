@@ -133,7 +133,7 @@ function spoken(response: JsonObject): Pick<AdmissionVerdict, "allowed" | "statu
   };
 }
 
-/** What is left out is taken for what was asked for. */
+/** A missing kind or version means the requested one. */
 function checkKind(answer: JsonObject, wanted: ReviewVersion): void {
   const kind = text(answer.kind) || KIND;
   const apiVersion = text(answer.apiVersion) || `${GROUP}/${wanted}`;

@@ -2,7 +2,7 @@ import type { Clock } from "setpoint/clock";
 import type { KeyPair } from "./certificate.js";
 import type { CertificateAuthority } from "./certificate-authority.js";
 
-/** How often is looked: wall clocks jump and machines sleep, so that one long timer would not do. */
+/** Poll interval. Wall clocks jump and machines sleep, so one long timer is unsafe. */
 const CHECK_MS = 3_600_000;
 
 export interface RenewalOptions {

@@ -2,7 +2,7 @@ import type { AccessAttributes, AccessDecision, Authorizer, UserInfo } from "../
 import { type PolicyRule, ruleAllows } from "./policy-rule.js";
 import type { RoleIndex } from "./role-index.js";
 
-/** Its members may do anything; no rule is looked at. */
+/** Members of this group may do anything, without a rule. */
 export const SYSTEM_MASTERS = "system:masters";
 
 /** Role-based access control over the live roles and bindings. */

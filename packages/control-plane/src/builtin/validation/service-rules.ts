@@ -228,7 +228,7 @@ const RULES = [affinity, addressFamilies, addresses, nodePorts, balancing, traff
 
 const RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
-/** Who may come, as it was said before there was a field for it. */
+/** The allowed source ranges in the annotation from before the field existed. */
 function annotatedRanges({ metadata, spec }: JsonObject, errors: FieldError[]): void {
   const ranges = object(object(metadata).annotations)[RANGES];
   const { type, loadBalancerSourceRanges } = object(spec);

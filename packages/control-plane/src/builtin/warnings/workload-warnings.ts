@@ -24,7 +24,7 @@ function at(value: Json | undefined, path: string): JsonObject {
 const isChanged = (object: KubeObject, old: KubeObject | undefined): boolean =>
   old === undefined || object.metadata.generation !== old.metadata.generation;
 
-/** The template of a workload is looked at where it is new, or where anything that is wanted has changed. */
+/** Checks the template of a workload on create and whenever the spec changes. */
 function templateWarnings(path: string, namesPods = false): Warnings {
   return (workload, old) => [
     ...(old === undefined && namesPods ? nameWarnings(workload, POD_NAMES) : []),
@@ -74,7 +74,7 @@ const statefulSet: Warnings = (set, old) => {
   return [...statefulTemplate(set, old), ...ofClaims, ...(isEndless ? [`spec.revisionHistoryLimit: ${why}`] : [])];
 };
 
-/** A pod is looked at when it is made: people change what makes pods, and hardly pods. */
+/** Checks a pod only on create: people change what makes pods, and hardly pods. */
 const pod: Warnings = (object, old) =>
   old === undefined ? [...nameWarnings(object, "the Pod's hostname"), ...podWarnings(asJson(object), "")] : [];
 

@@ -22,7 +22,7 @@ export interface Rehearsal {
   readonly nowMs: number;
   /** `group/plural`, and `/status` where the write is one to that. */
   readonly endpoint: string;
-  /** Whether the object is read and nothing else: what follows is no ordinary write. */
+  /** Whether only to decode the object, because the rest is not an ordinary write. */
   readonly isReadAlone: boolean;
   readonly objects: readonly Pick<StoredObject, "resource" | "key" | "revision" | "json">[];
 }

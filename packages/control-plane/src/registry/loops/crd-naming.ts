@@ -8,7 +8,7 @@ import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 
 const ACCOUNT = "crd-naming";
 
-/** Accepts the names of CRDs and establishes them; who lost a name is looked at again when it may be free. */
+/** Accepts the names of CRDs and establishes them; checks a CRD that lost a name again when the name may be free. */
 export class CrdNaming implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;

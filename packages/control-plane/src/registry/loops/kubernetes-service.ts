@@ -56,8 +56,8 @@ const DESIRED: Desired = {
 };
 
 /**
- * Keeps the service `kubernetes` in `default`, and its endpoints, at the address of a server that listens: set at its
- * start, put right where somebody changes or deletes one of them.
+ * Keeps the service `kubernetes` in `default`, and its endpoints, at the address of the listening server: sets them at
+ * the start, and reverts changes and deletes.
  */
 export class KubernetesService implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
@@ -106,7 +106,7 @@ export class KubernetesService implements AsyncDisposable {
   }
 }
 
-/** What others have added to the metadata stays; what is said of the server's address does not. */
+/** Keeps metadata of others, but not other addresses. */
 function merged(old: KubeObject | undefined, desired: UntypedObject): KubeObject {
   const { metadata, spec, ...rest } = desired;
   const before = old as UntypedObject | undefined;

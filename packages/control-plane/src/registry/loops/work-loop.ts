@@ -25,8 +25,8 @@ export type LoopLog = (message: string, error: unknown) => void;
 export type Turn = "done" | "again";
 
 /**
- * Works on keys one after the other, each as often as it was added since its last turn, but never twice at once. What
- * fails is logged and tried again, later each time.
+ * Works on keys one after the other, never twice at once; a key that was added during its turn runs again. Logs and
+ * retries failures with growing delays.
  */
 export class WorkLoop implements AsyncDisposable {
   readonly #clock: Clock;

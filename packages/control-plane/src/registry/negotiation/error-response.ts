@@ -13,8 +13,8 @@ export interface FoundEndpoint {
 }
 
 /**
- * The one place that turns an error into a response, in the form that the request asks for as far as it was read. Throws
- * on what is no `StatusError`.
+ * The one place that turns an error into a response, in the format that the request accepts. Throws anything that is
+ * not a `StatusError`.
  */
 export function errorResponse(error: unknown, request?: RequestHead, endpoint?: FoundEndpoint): ApiResponse {
   if (!(error instanceof StatusError)) throw error;

@@ -1,8 +1,8 @@
 import { latest } from "../../api/memoized.js";
 
 /**
- * The body of a watch: bytes that are queued as they come and taken by whoever writes them out. Nothing is dropped;
- * who reads too slowly is ended by the storage, which asks for {@link backlogBytes}.
+ * The body of a watch: a queue of bytes for the connection that writes them out. Drops nothing; the storage ends a
+ * watch that reads too slowly, by {@link backlogBytes}.
  */
 export class WatchStream implements AsyncIterable<Uint8Array> {
   #queued: Uint8Array[] = [];

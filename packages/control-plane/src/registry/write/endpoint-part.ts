@@ -56,7 +56,7 @@ function withMetadataKept(
 function withPart(object: KubeObject, old: KubeObject, outer: string, inner: string): KubeObject {
   const given = partOf(object, outer)?.[inner];
   const before = partOf(old, outer);
-  // What neither has is not made: an empty spec is no spec.
+  // If neither has it, do not create it: an empty spec differs from no spec.
   if (given === undefined && before === undefined) return old;
   return { ...old, [outer]: replaced(before ?? {}, inner, given) } as KubeObject;
 }

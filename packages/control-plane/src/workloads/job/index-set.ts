@@ -11,7 +11,7 @@ export class IndexSet {
     this.size = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   }
 
-  /** Reads `0,2-4,7`. What cannot be read, or is not below `completions`, is left out. */
+  /** Parses `0,2-4,7`. Ignores malformed parts, and indexes that are not below `completions`. */
   static parse(text: string | undefined, completions: number): IndexSet {
     const ranges: IndexRange[] = [];
     for (const part of (text ?? "").split(",")) {

@@ -4,7 +4,7 @@ import type { Container, ContainerState, ContainerStatus } from "setpoint/kinds/
 /** The kubelet's pauses before it starts a container again, or pulls its image again. */
 const FIRST_PAUSE_MS = 10_000;
 const MAX_PAUSE_MS = 300_000;
-/** A container that ran for so long starts its count of failures anew. */
+/** After this run time a container's failure count restarts. */
 const FORGIVEN_AFTER_MS = 600_000;
 
 /** What happens to one container. */

@@ -29,7 +29,7 @@ export function replicaSetStatus(
   };
 }
 
-/** A failure stands as it was first seen until all is well. */
+/** A failure keeps its first condition until everything works. */
 function conditionsAfter(
   conditions: readonly ReplicaSetCondition[],
   failure: Error | undefined,

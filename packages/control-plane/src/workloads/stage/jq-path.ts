@@ -7,7 +7,7 @@ type Step =
 const SELECT = /^select\s*\(\s*(.+?)\s*(==|!=)\s*(.+?)\s*\)$/;
 const PART = /\.?\["([^"]+)"\]|\.?\[\]|\.([A-Za-z0-9_$-]+)|\./gy;
 
-/** The values that a path of jq's manner finds; absent ones and nulls are left out. Empty for what cannot be read. */
+/** The values at a jq-like path, without absent ones and nulls. Empty for a malformed path. */
 export function valuesAt(object: unknown, path: string): readonly unknown[] {
   const steps = parsed(path);
   return steps ? follow([object], steps) : [];

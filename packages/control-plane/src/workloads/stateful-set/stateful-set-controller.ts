@@ -116,7 +116,7 @@ async function createClaims(set: StatefulSet, podName: string, ordinal: number, 
   }
 }
 
-/** Gives claims to whom the retention policy says: before a pod goes, so that its claims go with it. */
+/** Sets the owners of claims by the retention policy, before a pod goes, so that its claims go with it. */
 async function settleClaims(set: StatefulSet, pods: readonly Pod[], ctx: Context): Promise<void> {
   if ((set.spec.volumeClaimTemplates ?? []).length === 0 || set.metadata.deletionTimestamp) return;
   for (const pod of pods) {

@@ -234,7 +234,7 @@ const spreadConstraints: Rule = (value, path, errors) => {
 };
 
 const readinessGates = each(struct({ conditionType: qualified }));
-/** What is wrong with a gate's name is said of the gate. */
+/** An invalid name is reported on the gate itself. */
 const schedulingGates: Rule = (gates, path, errors) => {
   const names = new Set<Json | undefined>();
   for (const [index, { name }] of list(gates).entries()) {

@@ -100,7 +100,7 @@ const nodeDrivers: Rule = (value, path, errors) => {
   }
 };
 
-/** A driver that stays on a node stays as it was, but for how much it can hold. */
+/** The entry of a driver that stays on a node must not change, except for its capacity. */
 const nodeUpdate: UpdateRule = (changed, old) => {
   const of = (whole: JsonObject): readonly JsonObject[] => list(object(whole.spec).drivers);
   const byName = new Map<Json | undefined, JsonObject[]>();

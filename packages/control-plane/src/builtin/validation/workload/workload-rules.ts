@@ -262,7 +262,7 @@ const statefulSet: StructRule = (spec, path, errors) => {
   statefulTemplate(spec, path, errors);
 };
 
-/** What cannot change any more is not looked at again. */
+/** Immutable fields are not validated again. */
 const statefulSetChanged: StructRule = (spec, path, errors) => {
   statefulHead(spec, path, errors);
   statefulTail(spec, path, errors);
