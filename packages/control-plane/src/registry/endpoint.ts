@@ -7,6 +7,7 @@ import type { ResourceDefinition, Subresource } from "../kinds/resource-definiti
 import type { Storage } from "../storage/storage.js";
 import type { YamlRequest } from "./body/request-document.js";
 import type { Representation } from "./negotiation/accept.js";
+import type { ServedForms } from "./read/served-form.js";
 import type { Proposal, WriteEnvironment } from "./write/write-request.js";
 
 /** What a read may use of the control plane. */
@@ -16,6 +17,7 @@ export interface ReadEnvironment {
   readonly random: Random;
   readonly facts: Facts;
   readonly catalog: ResourceCatalog;
+  readonly forms: ServedForms;
 }
 
 /** Everything that an endpoint may use of the control plane. */

@@ -8,6 +8,7 @@ import { type ApiHandlerOptions, apiHandler } from "./api-handler.js";
 import { CRD_STORAGE } from "./crd/custom-resource-definition.js";
 import type { ReadEnvironment } from "./endpoint.js";
 import type { LoopLog } from "./loops/work-loop.js";
+import { ServedForms } from "./read/served-form.js";
 import type { WriteParts, WriteSide } from "./write-side.js";
 
 export interface RegistryOptions
@@ -38,7 +39,7 @@ export class Registry implements AsyncDisposable {
     const { storage, clock, random, facts, authenticate, authorizer, paths, moreMetrics } = options;
     this.#options = options;
     const catalog = new ResourceCatalog(builtInDefinitions(facts, () => this.#writeSide!.builtIn));
-    this.environment = { storage, clock, random, facts, catalog };
+    this.environment = { storage, clock, random, facts, catalog, forms: new ServedForms() };
     this.handler = apiHandler({
       environment: this.environment,
       authenticate,

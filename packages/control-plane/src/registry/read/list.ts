@@ -6,7 +6,7 @@ import type { ListMetadata } from "../presentation/presentation.js";
 import { type ListOptions, parseResourceVersion } from "../query/list-options.js";
 import { decodeContinue, encodeContinue } from "./continue-token.js";
 import type { ObjectFilter } from "./object-filter.js";
-import { type ServedObject, served, servedAll } from "./served-form.js";
+import type { ServedForms, ServedObject } from "./served-form.js";
 
 /** How long a request waits for a revision that is not there yet, as the real server does. */
 const FUTURE_WAIT_MS = 3000;
@@ -31,15 +31,22 @@ interface Position {
   readonly start: string;
 }
 
+export interface ListEnvironment {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly forms: ServedForms;
+}
+
 /** One page, or the whole, of one consistent state. */
-export async function list(storage: Storage, clock: Clock, request: ListRequest): Promise<ListPage> {
+export async function list(environment: ListEnvironment, request: ListRequest): Promise<ListPage> {
+  const { storage, clock, forms } = environment;
   const { definition, filter, options, signal } = request;
   const namespace = request.namespace === "" && definition.namespaced ? (filter.namespace ?? "") : request.namespace;
   const { snapshot, start } = await positionOf(storage, clock, request);
   const limit = options.limit > 0 && !(options.resourceVersion === "0" && options.continue === "") ? options.limit : 0;
   const selected: StoredObject[] = [];
   const passes = async (stored: StoredObject): Promise<boolean> =>
-    filter.matches((await served(stored, definition, signal)).object);
+    filter.matches((await forms.served(stored, definition, signal)).object);
   // Selectors look at the version that was asked for; only a conversion has to be waited for.
   const needsConversion = definition.convert !== undefined;
   const isSingle = filter.name !== undefined && (namespace !== "" || !definition.namespaced);
@@ -48,7 +55,7 @@ export async function list(storage: Storage, clock: Clock, request: ListRequest)
     const stored = key >= start ? snapshot.get(key) : undefined;
     if (stored !== undefined && (await passes(stored))) selected.push(stored);
     const metadata = { resourceVersion: String(snapshot.revision) };
-    return { metadata, items: await servedAll(selected, definition, signal) };
+    return { metadata, items: await forms.servedAll(selected, definition, signal) };
   }
   let last: StoredObject | undefined;
   let remaining = 0;
@@ -69,7 +76,7 @@ export async function list(storage: Storage, clock: Clock, request: ListRequest)
     }),
     ...(remaining > 0 && filter.isEmpty && { remainingItemCount: remaining }),
   };
-  return { metadata, items: await servedAll(selected, definition, signal) };
+  return { metadata, items: await forms.servedAll(selected, definition, signal) };
 }
 
 /** The key after the last one shown, relative to the list's own prefix. */

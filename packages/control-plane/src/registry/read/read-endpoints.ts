@@ -11,7 +11,7 @@ import { type ListOptions, parseListOptions, unparsableResourceVersion } from ".
 import { storageKey } from "../write/write-request.js";
 import { atLeast, type ListPage, list } from "./list.js";
 import { objectFilter } from "./object-filter.js";
-import { type ServedObject, served } from "./served-form.js";
+import type { ServedObject } from "./served-form.js";
 
 /** How this call wants its objects to look. */
 export function presentationOf(call: ReadCall, isList: boolean): Presentation {
@@ -70,7 +70,7 @@ export async function readObjectOf(call: ReadCall): Promise<ServedObject> {
   if (version !== "") await atLeast(storage, clock, Number(version), request.signal);
   const stored = storage.get(definition.storageId, storageKey(namespace, name));
   if (stored === undefined) throw notFound({ group: definition.group, resource: definition.plural }, name);
-  return served(stored, definition, request.signal);
+  return environment.forms.served(stored, definition, request.signal);
 }
 
 export async function listObjects(call: ReadCall): Promise<ApiResponse> {
@@ -84,7 +84,7 @@ export async function listObjects(call: ReadCall): Promise<ApiResponse> {
 export function listPage(call: ReadCall, options: ListOptions): Promise<ListPage> {
   const { definition, namespace, request, environment } = call;
   const filter = objectFilter(definition, options.labelSelector, options.fieldSelector);
-  return list(environment.storage, environment.clock, {
+  return list(environment, {
     definition,
     namespace,
     filter,

@@ -19,79 +19,77 @@ export const headOf = perObject(
     encoder.encode(`{"kind":${JSON.stringify(definition.kind)},"apiVersion":"${apiVersionOf(definition)}",`),
 );
 
-/** Converted forms, made once for each state of an object and version of its resource. */
-const converted = new WeakMap<
-  StoredObject,
-  { readonly definition: ResourceDefinition; readonly served: ServedObject }
->();
+/** The forms in which the stored states of one control plane are served, each made once and kept as long as its state. */
+export class ServedForms {
+  /** By state, for one version of its resource. */
+  readonly #converted = new WeakMap<
+    StoredObject,
+    { readonly definition: ResourceDefinition; readonly served: ServedObject }
+  >();
+  /**
+   * States that already passed this definition's pruning and defaulting, so that reading them needs neither. What was
+   * written under an earlier schema is brought up to date when it is read.
+   */
+  readonly #current = new WeakMap<StoredObject, ResourceDefinition>();
 
-/**
- * States that already passed this definition's pruning and defaulting, so that reading them needs neither. What was
- * written under an earlier schema is brought up to date when it is read.
- */
-const current = new WeakMap<StoredObject, ResourceDefinition>();
-
-export function markCurrent(stored: StoredObject, definition: ResourceDefinition): void {
-  // The schema of a built-in kind does not change while the process lives.
-  if (!definition.isBuiltIn) current.set(stored, definition);
-}
-
-/** The object in the definition's version, where that needs no webhook; undefined where it does. */
-export function servedNow(stored: StoredObject, definition: ResourceDefinition): ServedObject | undefined {
-  if (definition.isBuiltIn ? isStorageVersion(definition) : current.get(stored) === definition) return stored;
-  const known = converted.get(stored);
-  if (known?.definition === definition) return known.served;
-  // What was stored before the storage version changed is at another one than what is stored now.
-  const apiVersion = apiVersionOf(definition);
-  const isAtVersion = stored.object.apiVersion === apiVersion;
-  if (definition.convert !== undefined && !isAtVersion) return undefined;
-  const object = isAtVersion ? stored.object : { ...stored.object, apiVersion };
-  const refreshed = definition.refresh === undefined ? object : definition.refresh(object);
-  if (refreshed === stored.object) {
-    current.set(stored, definition);
-    return stored;
+  markCurrent(stored: StoredObject, definition: ResourceDefinition): void {
+    // The schema of a built-in kind does not change while the process lives.
+    if (!definition.isBuiltIn) this.#current.set(stored, definition);
   }
-  return remember(stored, definition, refreshed);
-}
 
-/** As {@link servedNow}, a conversion webhook included. */
-export async function served(
-  stored: StoredObject,
-  definition: ResourceDefinition,
-  signal: AbortSignal,
-): Promise<ServedObject> {
-  const ready = servedNow(stored, definition);
-  if (ready !== undefined) return ready;
-  const [only] = await servedAll([stored], definition, signal);
-  return only!;
-}
+  /** The object in the definition's version, where that needs no webhook; undefined where it does. */
+  servedNow(stored: StoredObject, definition: ResourceDefinition): ServedObject | undefined {
+    if (definition.isBuiltIn ? isStorageVersion(definition) : this.#current.get(stored) === definition) return stored;
+    const known = this.#converted.get(stored);
+    if (known?.definition === definition) return known.served;
+    // What was stored before the storage version changed is at another one than what is stored now.
+    const apiVersion = apiVersionOf(definition);
+    const isAtVersion = stored.object.apiVersion === apiVersion;
+    if (definition.convert !== undefined && !isAtVersion) return undefined;
+    const object = isAtVersion ? stored.object : { ...stored.object, apiVersion };
+    const refreshed = definition.refresh === undefined ? object : definition.refresh(object);
+    if (refreshed === stored.object) {
+      this.#current.set(stored, definition);
+      return stored;
+    }
+    return this.#remember(stored, definition, refreshed);
+  }
 
-/** Converts many objects with one call of the webhook. */
-export async function servedAll(
-  stored: readonly StoredObject[],
-  definition: ResourceDefinition,
-  signal: AbortSignal,
-): Promise<readonly ServedObject[]> {
-  const ready = stored.map((each) => servedNow(each, definition));
-  const waiting = stored.filter((_, index) => ready[index] === undefined);
-  if (waiting.length === 0) return ready as readonly ServedObject[];
-  const objects = await definition.convert!.toServed(
-    waiting.map(({ object }) => object),
-    signal,
-  );
-  const made = new Map(
-    waiting.map((each, index) => {
-      const object = objects[index]!;
-      return [each, remember(each, definition, definition.refresh?.(object) ?? object)] as const;
-    }),
-  );
-  return stored.map((each, index) => ready[index] ?? made.get(each)!);
-}
+  /** As {@link servedNow}, a conversion webhook included. */
+  async served(stored: StoredObject, definition: ResourceDefinition, signal: AbortSignal): Promise<ServedObject> {
+    const ready = this.servedNow(stored, definition);
+    if (ready !== undefined) return ready;
+    const [only] = await this.servedAll([stored], definition, signal);
+    return only!;
+  }
 
-function remember(stored: StoredObject, definition: ResourceDefinition, object: KubeObject): ServedObject {
-  const served = { object, json: encoder.encode(JSON.stringify(object)) };
-  converted.set(stored, { definition, served });
-  return served;
+  /** Converts many objects with one call of the webhook. */
+  async servedAll(
+    stored: readonly StoredObject[],
+    definition: ResourceDefinition,
+    signal: AbortSignal,
+  ): Promise<readonly ServedObject[]> {
+    const ready = stored.map((each) => this.servedNow(each, definition));
+    const waiting = stored.filter((_, index) => ready[index] === undefined);
+    if (waiting.length === 0) return ready as readonly ServedObject[];
+    const objects = await definition.convert!.toServed(
+      waiting.map(({ object }) => object),
+      signal,
+    );
+    const made = new Map(
+      waiting.map((each, index) => {
+        const object = objects[index]!;
+        return [each, this.#remember(each, definition, definition.refresh?.(object) ?? object)] as const;
+      }),
+    );
+    return stored.map((each, index) => ready[index] ?? made.get(each)!);
+  }
+
+  #remember(stored: StoredObject, definition: ResourceDefinition, object: KubeObject): ServedObject {
+    const served = { object, json: encoder.encode(JSON.stringify(object)) };
+    this.#converted.set(stored, { definition, served });
+    return served;
+  }
 }
 
 export function isStorageVersion({ group, version, plural, storageId, storageVersion }: ResourceDefinition): boolean {

@@ -8,7 +8,7 @@ import { bytesOf, type EventType, type Presentation } from "../presentation/pres
 import type { ListOptions } from "../query/list-options.js";
 import { atLeast } from "./list.js";
 import type { ObjectFilter } from "./object-filter.js";
-import { type ServedObject, served, servedNow } from "./served-form.js";
+import type { ServedForms, ServedObject } from "./served-form.js";
 import { WatchStream } from "./watch-stream.js";
 
 export interface WatchRequest {
@@ -25,6 +25,7 @@ export interface WatchEnvironment {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly random: Random;
+  readonly forms: ServedForms;
 }
 
 const BOOKMARK_INTERVAL_MS = 60_000;
@@ -48,6 +49,7 @@ class Watch {
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #forms: ServedForms;
   readonly #request: WatchRequest;
   readonly #stream: WatchStream;
   readonly #lifetime: Disposable[] = [];
@@ -55,10 +57,11 @@ class Watch {
   #converting: Promise<void> | undefined;
   #fromRevision = 0;
 
-  constructor({ storage, clock, random }: WatchEnvironment, request: WatchRequest) {
+  constructor({ storage, clock, random, forms }: WatchEnvironment, request: WatchRequest) {
     this.#storage = storage;
     this.#clock = clock;
     this.#random = random;
+    this.#forms = forms;
     this.#request = request;
     this.#stream = new WatchStream(() => this.#dispose());
   }
@@ -155,9 +158,10 @@ class Watch {
 
   /** Calls `use` with the object in the version asked for: at once, or after those that wait for a webhook. */
   #withServed(stored: StoredObject, use: (object: ServedObject) => void): void {
-    const ready = servedNow(stored, this.#request.definition);
+    const ready = this.#forms.servedNow(stored, this.#request.definition);
     if (ready !== undefined) this.#inOrder(() => use(ready));
-    else this.#inOrder(async () => use(await served(stored, this.#request.definition, this.#request.signal)));
+    else
+      this.#inOrder(async () => use(await this.#forms.served(stored, this.#request.definition, this.#request.signal)));
   }
 
   #inOrder(step: () => void | Promise<void>): void {

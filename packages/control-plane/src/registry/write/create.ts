@@ -17,7 +17,7 @@ import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { zeroStruct } from "../../schema/go-struct.js";
 import { StorageConflict } from "../../storage/storage-error.js";
 import { writeInSteps } from "../body/sliced-json.js";
-import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
+import { isStorageVersion, type ServedObject } from "../read/served-form.js";
 import { admit, validateAdmission } from "./admission-chain.js";
 import { commit } from "./commit.js";
 import { defaulted } from "./decoded-object.js";
@@ -109,8 +109,9 @@ export async function create(
     expected: undefined,
     object: await toStored(definition, untidied, signal),
   });
-  if (untidied === prepared && !isApplied && isStorageVersion(definition)) markCurrent(stored, definition);
-  return served(stored, definition, signal);
+  if (untidied === prepared && !isApplied && isStorageVersion(definition))
+    environment.forms.markCurrent(stored, definition);
+  return environment.forms.served(stored, definition, signal);
 }
 
 /** An object that is answered without having been stored. Where there is a `pause`, others have their turns meanwhile. */

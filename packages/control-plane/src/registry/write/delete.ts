@@ -7,7 +7,7 @@ import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { StoredObject } from "../../storage/storage.js";
 import { StorageConflict } from "../../storage/storage-error.js";
 import type { DeleteOptions } from "../query/delete-options.js";
-import { markCurrent, type ServedObject, served } from "../read/served-form.js";
+import type { ServedObject } from "../read/served-form.js";
 import { admit, validateAdmission } from "./admission-chain.js";
 import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-request.js";
 
@@ -54,7 +54,7 @@ async function attempt(
   const { definition, signal } = request;
   const { name, options } = deletion;
   checkPreconditions(definition, head.object, options);
-  const current = await served(head, definition, signal);
+  const current = await environment.forms.served(head, definition, signal);
   if (!deletion.skipsAdmission) {
     await admit(environment, request, "DELETE", name, undefined, current.object);
     await validateAdmission(environment, request, "DELETE", name, undefined, current.object);
@@ -67,17 +67,17 @@ async function attempt(
     if (request.isDryRun) return { object: await encoded(object), isGone: false };
     if (!isSameJson(asJson(object), asJson(head.object))) {
       last = await storage.commit({ resource: head.resource, key: head.key, expected: head, object });
-      markCurrent(last, definition);
+      environment.forms.markCurrent(last, definition);
     }
     const { finalizers = [], deletionGracePeriodSeconds = 0 } = marked.metadata;
     if (finalizers.length > 0 || deletionGracePeriodSeconds > 0 || staysForNamespace(definition, marked)) {
-      return { object: await served(last, definition, signal), isGone: false };
+      return { object: await environment.forms.served(last, definition, signal), isGone: false };
     }
   }
-  const object = await served(last, definition, signal);
+  const object = await environment.forms.served(last, definition, signal);
   if (!request.isDryRun) {
     const deleted = await storage.commit({ resource: last.resource, key: last.key, expected: last, object: undefined });
-    return { object: await served(deleted, definition, signal), isGone: true };
+    return { object: await environment.forms.served(deleted, definition, signal), isGone: true };
   }
   return { object, isGone: true };
 }

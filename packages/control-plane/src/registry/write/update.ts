@@ -11,7 +11,7 @@ import { apiVersionOf } from "../../kinds/catalog.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { StoredObject } from "../../storage/storage.js";
 import { StorageConflict } from "../../storage/storage-error.js";
-import { isStorageVersion, markCurrent, type ServedObject, served } from "../read/served-form.js";
+import { isStorageVersion, type ServedObject } from "../read/served-form.js";
 import { admit, validateAdmission } from "./admission-chain.js";
 import { commit } from "./commit.js";
 import { type Creation, create, encoded, metadataErrors, toStored, withSystemFields } from "./create.js";
@@ -96,7 +96,7 @@ async function replace(
 ): Promise<UpdateResult> {
   const { definition, subresource, signal, proposal, pause } = request;
   const { name } = change;
-  const current = await served(head, definition, signal);
+  const current = await environment.forms.served(head, definition, signal);
   const old = current.object;
   checkUid(request, name, change.expectedUid, old);
   const made = proposed(proposal, old, () => change.transform(old));
@@ -127,8 +127,9 @@ async function replace(
     expected: head,
     object: atStorageVersion,
   });
-  if (untidied === settled && !change.isApplied && isStorageVersion(definition)) markCurrent(stored, definition);
-  return { object: await served(stored, definition, signal), isCreated: false };
+  if (untidied === settled && !change.isApplied && isStorageVersion(definition))
+    environment.forms.markCurrent(stored, definition);
+  return { object: await environment.forms.served(stored, definition, signal), isCreated: false };
 }
 
 /** The object as it would be read once it were stored. */

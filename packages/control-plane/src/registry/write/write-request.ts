@@ -4,6 +4,7 @@ import type { UserInfo } from "../../api/user.js";
 import type { ResourceCatalog } from "../../kinds/catalog.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { Storage } from "../../storage/storage.js";
+import type { ServedForms } from "../read/served-form.js";
 import type { AdmissionPlugin } from "./admission.js";
 
 /** Who writes what where, and how. The same for every kind of write. */
@@ -60,6 +61,7 @@ export interface WriteEnvironment {
   readonly random: Random;
   readonly catalog: ResourceCatalog;
   readonly admission: readonly AdmissionPlugin[];
+  readonly forms: ServedForms;
 }
 
 export function storageKey(namespace: string, name: string): string {
