@@ -19,6 +19,6 @@ describe("how files are read", () => {
   });
 
   it("with an option that is no name is an error", () => {
-    expect(() => readerSql("x.csv", "csv", { "a) --": 1 })).toThrow("is no option of a csv file");
+    expect(() => readerSql("x.csv", "csv", { "a) --": 1 })).toThrow("is not an option of a csv file");
   });
 });
