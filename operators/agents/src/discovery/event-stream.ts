@@ -6,15 +6,24 @@ export interface StreamEvent {
 
 /** Reads the events of a stream as its text arrives. A text without an end is cut by the limit on the whole answer. */
 export class EventStreamReader {
-  #rest = "";
+  /** The line that is not complete, in the pieces in which it came: a line may have megabytes, and is searched once. */
+  #line: string[] = [];
+  /** A `\r` at the end of a text may be the half of `\r\n`. */
+  #held = "";
   #event = "";
   #data: string[] = [];
 
   /** The events that are complete with this text. */
   push(text: string): readonly StreamEvent[] {
     const events: StreamEvent[] = [];
-    const lines = (this.#rest + text).split(/\r\n|\n|\r(?!$)/);
-    this.#rest = lines.pop()!;
+    const lines = (this.#held + text).split(/\r\n|\n|\r(?!$)/);
+    const last = lines.pop()!;
+    this.#held = last.endsWith("\r") ? "\r" : "";
+    if (lines.length > 0) {
+      lines[0] = this.#line.join("") + lines[0];
+      this.#line = [];
+    }
+    this.#line.push(this.#held === "" ? last : last.slice(0, -1));
     for (const line of lines) {
       if (line === "") {
         if (this.#data.length > 0) events.push({ event: this.#event || "message", data: this.#data.join("\n") });

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { EventStreamReader } from "./event-stream.js";
+
+it.each(["\n", "\r\n", "\r"])("events are the same however their text is cut, with lines that end in %j", (end) => {
+  const lines = [
+    "event: endpoint",
+    "data: /messages",
+    "",
+    ": ping",
+    "data: a",
+    "data:b",
+    "",
+    "id: 1",
+    "",
+    "data",
+    "",
+    "",
+  ];
+  const text = lines.join(end);
+  const expected = [
+    { event: "endpoint", data: "/messages" },
+    { event: "message", data: "a\nb" },
+    { event: "message", data: "" },
+  ];
+  for (let size = 1; size <= text.length; size++) {
+    const reader = new EventStreamReader();
+    const events = [];
+    for (let at = 0; at < text.length; at += size) events.push(...reader.push(text.slice(at, at + size)));
+    // Whether a last \r is all of it, only what comes next can tell.
+    if (end === "\r") events.push(...reader.push(": more"));
+    expect(events, `pieces of ${size}`).toEqual(expected);
+  }
+});
