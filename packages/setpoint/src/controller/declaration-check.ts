@@ -147,7 +147,7 @@ function namespacesProblem(type: "controller" | "watcher", namespaces: unknown):
 function namesProblem(option: string, names: unknown): string | undefined {
   if (names === undefined) return undefined;
   const isFine = Array.isArray(names) && names.length > 0 && names.every((name) => typeof name === "string" && name);
-  return isFine ? undefined : `${option} is ${shown(names)}, no list of names; say "all" for all`;
+  return isFine ? undefined : `${option} is ${shown(names)}, not a list of names; write "all" for all`;
 }
 
 function verbsProblem(option: string, verbs: unknown): string | undefined {
