@@ -317,7 +317,7 @@ describe("informer: reads", () => {
       ["a"],
       ["a"],
     ]);
-    expect(() => widgets.addIndex("app", () => [])).toThrow('the index "app" is there already');
+    expect(() => widgets.addIndex("app", () => [])).toThrow('the index "app" exists already');
     expect(() => widgets.byIndex("none", "x")).toThrow('there is no index "none"');
   });
 

@@ -67,7 +67,7 @@ describe("a run that goes on", () => {
     await world.clock.advance(15_000);
     await stopped;
     expect(run.status().phase).toBe("stopped");
-    expect(lines).toEqual([expect.stringContaining("team/a goes on although its signal is aborted")]);
+    expect(lines).toEqual([expect.stringContaining("team/a continues although its signal is aborted")]);
     expect([...run.stuck]).toEqual(["team/a"]);
     letGo();
     await world.clock.settle();
