@@ -83,8 +83,8 @@ export class OperatorProcess implements AsyncDisposable {
 
   /** Starts to work. Resolves when its apps are installed and served; rejects if that fails. */
   async start(): Promise<void> {
-    // Virtual time does not wait for files, so load now what a controller loads at its start.
-    await import("../controller/run/ref-schedule.js");
+    // Virtual time does not wait for files, so load now what controllers and the manager load at their start.
+    await Promise.all([import("../controller/run/ref-schedule.js"), import("../manager/preflight.js")]);
     void this.manager.start().catch(() => {});
     await this.#clock.advance(0);
     for (const app of this.#apps) await this.manager.add(app);
