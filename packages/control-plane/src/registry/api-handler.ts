@@ -23,21 +23,21 @@ type ResourceInfo = Extract<RequestInfo, { type: "resource" }>;
 
 export interface ApiHandlerOptions {
   readonly environment: ReadEnvironment;
-  /** Who makes a request, impersonation included. Throws 401 and 403. */
+  /** Authenticates the caller and applies impersonation. Throws 401 and 403. */
   readonly authenticate: (request: ApiRequest) => UserInfo | Promise<UserInfo>;
   readonly authorizer: Authorizer;
-  /** What writes and subresources need; a promise of it where it is not loaded yet. */
+  /** What writes and subresources need; a promise while it still loads. */
   readonly writeSide: () => WriteSide | Promise<WriteSide>;
-  /** Further metrics, in the format of Prometheus. */
+  /** Further metrics, in the Prometheus text format. */
   readonly moreMetrics?: () => string;
-  /** Paths that are no resources: `/openapi/v3`, `/metrics`. The longest prefix wins. */
+  /** Non-resource paths such as `/openapi/v3` and `/metrics`. The longest prefix wins. */
   readonly paths?: ReadonlyMap<string, (request: ApiRequest) => Promise<ApiResponse> | ApiResponse>;
 }
 
-/** What needs no write side. A watch does: its bookmarks are empty objects of their kind. */
+/** Verbs that need no write side. A watch needs it: its bookmarks are empty objects of their kind. */
 const READS: Readonly<Partial<Record<Verb, ReadEndpoint>>> = { get: getObject, list: listObjects };
 
-/** A resource that has none of these, as a review, has no paths with names. */
+/** A resource with none of these verbs (such as a review) serves no paths with names. */
 const ITEM_VERBS: readonly string[] = ["get", "update", "patch", "delete"];
 
 /** The generic API server: everything between a request and the storage. */
@@ -148,7 +148,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
     return READS[verb] ?? onWriteSide((side) => side.special(`${group}/${plural}`) ?? side.generic(verb));
   }
 
-  /** An endpoint of the side of writes; at once where that is loaded. */
+  /** Picks an endpoint of the write side. Synchronous once the write side is loaded. */
   function onWriteSide(choose: (side: WriteSide) => Endpoint): ReadEndpoint | Promise<ReadEndpoint> {
     const chosen = (side: WriteSide): ReadEndpoint => {
       const endpoint = choose(side);
@@ -166,7 +166,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
   return async (request) => {
     try {
       const { info } = request;
-      // Every request comes by here: nothing is waited for that is there.
+      // Every request passes here, so await only real promises.
       const caller = request.user ?? options.authenticate(request);
       const user = caller instanceof Promise ? await caller : caller;
       return await (info.type === "path" ? handlePath(request, user) : handleResource(request, user, info));
@@ -176,7 +176,7 @@ export function apiHandler(options: ApiHandlerOptions): ApiHandler {
   };
 }
 
-/** The endpoint's answer, or the one that its refusal asks for. */
+/** Runs the endpoint and turns its error into a response. */
 async function answered(endpoint: ReadEndpoint, call: ReadCall): Promise<ApiResponse> {
   try {
     const response = await endpoint(call);
@@ -187,7 +187,7 @@ async function answered(endpoint: ReadEndpoint, call: ReadCall): Promise<ApiResp
   }
 }
 
-/** Refuses a name that no key can hold before looking it up. */
+/** Rejects a name that no storage key can hold, before any lookup. */
 function assertPathName(name: string): void {
   const complaints = name === "" ? [] : pathSegmentName(name, false);
   if (complaints.length === 0) return;

@@ -10,7 +10,7 @@ import type { Representation } from "./negotiation/accept.js";
 import type { ServedForms } from "./read/served-form.js";
 import type { Proposal, WriteEnvironment } from "./write/write-request.js";
 
-/** What a read may use of the control plane. */
+/** The parts of the control plane that a read may use. */
 export interface ReadEnvironment {
   readonly storage: Storage;
   readonly clock: Clock;
@@ -20,10 +20,10 @@ export interface ReadEnvironment {
   readonly forms: ServedForms;
 }
 
-/** Everything that an endpoint may use of the control plane. */
+/** The parts of the control plane that any endpoint may use. */
 export interface RegistryEnvironment extends ReadEnvironment, WriteEnvironment {}
 
-/** One authorized request for a resource, on its way through the registry, that writes nothing. */
+/** One authorized request for a resource that writes nothing. */
 export interface ReadCall {
   readonly environment: ReadEnvironment;
   readonly request: ApiRequest & Pick<YamlRequest, "yaml"> & { readonly proposal?: Proposal };
@@ -36,7 +36,7 @@ export interface ReadCall {
   /** Undefined for the main endpoint. */
   readonly subresource: Subresource | undefined;
   readonly representation: Representation;
-  /** Throws a 403 unless the user may also create the object that the path names. */
+  /** Throws a 403 unless the user may also create the object at this path. */
   readonly authorizeCreate: () => void;
   readonly warn: (text: string) => void;
 }

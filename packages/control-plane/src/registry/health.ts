@@ -1,14 +1,14 @@
 import type { ApiRequest, ApiResponse } from "../api/api-request.js";
 import { COMMON_HEADERS, text } from "./negotiation/answer.js";
 
-/** What the real server calls the checks that mean something here: all of them are met once it answers. */
+/** Health checks of the real server that apply here. All of them pass once the server answers. */
 const CHECKS: ReadonlyMap<string, readonly string[]> = new Map([
   ["healthz", ["ping", "log", "etcd"]],
   ["livez", ["ping", "log", "etcd"]],
   ["readyz", ["ping", "log", "etcd", "etcd-readiness"]],
 ]);
 
-/** The answer to a question for its health; undefined where the path asks for something else. */
+/** Answers a health check; undefined for other paths. */
 export function answerHealth({ path, query }: ApiRequest): ApiResponse | undefined {
   const [, name = "", check, ...rest] = path.split("/");
   const checks = CHECKS.get(name);

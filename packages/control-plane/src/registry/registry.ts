@@ -17,17 +17,17 @@ export interface RegistryOptions
   readonly clock: Clock;
   readonly random: Random;
   readonly facts: Facts;
-  /** Receives failures of the loops, which no client sees. Defaults to nothing. */
+  /** Receives failures of the loops, which no client sees. By default they are dropped. */
   readonly log?: LoopLog;
-  /** Whether orphans are removed, namespaces emptied and volumes protected. Defaults to true. */
+  /** Whether to run the garbage collector, namespace deletion and storage protection. Defaults to true. */
   readonly controllers?: boolean;
-  /** Whether threads look at large bodies. Defaults to true. */
+  /** Whether threads read large bodies. Defaults to true. */
   readonly hasBodyThreads?: boolean;
-  /** Asked once, when the side of writes is made. */
+  /** Called once, when the write side is created. */
   readonly writeParts: () => WriteParts | Promise<WriteParts>;
 }
 
-/** The API server between HTTP and the storage, with the loops that belong to it. */
+/** The API server between HTTP and the storage, with its loops. */
 export class Registry implements AsyncDisposable {
   readonly environment: ReadEnvironment;
   readonly handler: ApiHandler;
@@ -50,15 +50,12 @@ export class Registry implements AsyncDisposable {
     });
   }
 
-  /**
-   * Resolves to what writes need, which is loaded when first asked for: a server answers reads before. Its loops run
-   * from then on.
-   */
+  /** Loads what writes need on first use, so that a server answers reads earlier. The loops run from then on. */
   writeSide(): Promise<WriteSide> {
     return (this.#loading ??= this.#load());
   }
 
-  /** Resolves once every resource is served: those of CRDs that were kept need more than the built-in ones. */
+  /** Resolves once every resource is served. Stored CRDs need the write side; built-in resources do not. */
   async served(): Promise<void> {
     if (this.environment.storage.snapshot(CRD_STORAGE)!.size > 0) await this.writeSide();
   }

@@ -9,12 +9,12 @@ interface Labels {
   readonly code: number;
 }
 
-/** Counts of requests, and of what is stored, for `/metrics`; in the names that the real server uses. */
+/** Counts requests and stored objects for `/metrics`, with the real server's metric names. */
 export class RequestMetrics {
   readonly #storage: Storage;
-  /** By the labels as they are printed: bounded by verbs, resources and codes, never by what a client makes up. */
+  /** Counters by formatted labels. Verbs, resources and codes bound their number; clients cannot invent labels. */
   readonly #requests = new Map<string, { count: number }>();
-  /** Most requests are like the one before. */
+  /** The last counter: most requests have the same labels as the one before. */
   #latest: (Labels & { readonly counter: { count: number } }) | undefined;
 
   constructor(storage: Storage) {
@@ -34,7 +34,7 @@ export class RequestMetrics {
     this.#latest!.counter.count++;
   }
 
-  /** `more` are those of others, in the same format. */
+  /** Formats all metrics. `more` is text of other metrics in the same format. */
   answer(more = ""): ApiResponse {
     const requests = [...this.#requests].map(([labels, { count }]) => `apiserver_request_total{${labels}} ${count}`);
     const objects = [...this.#storage.resources()].map((resource) => {

@@ -10,8 +10,8 @@ const MAPS = ["labels", "annotations"];
 const OWNER = ["apiVersion", "kind", "name", "uid"];
 
 /**
- * What is wrong with an object out of a file that anybody may have written, as a sentence; undefined where it is one that
- * a server could have stored. Everything that reads stored objects relies on this much.
+ * Why an object from an untrusted file is not valid as a stored object; undefined if it is. All code that reads stored
+ * objects relies on these checks.
  */
 export function restoredProblem(
   facts: Facts,

@@ -25,19 +25,19 @@ import { patchObject } from "./write/patch-endpoint.js";
 import { createObject, deleteObject, deleteObjects, updateObject } from "./write/write-endpoints.js";
 
 /**
- * What the rest of a control plane adds to the registry for the sake of writes and subresources. Where it is disposable,
- * it is disposed of with the side of writes.
+ * What the other layers add to the registry for writes and subresources. If it is disposable, the write side disposes
+ * it.
  */
 export interface WriteParts extends Partial<Disposable> {
-  /** In the order in which they run. */
+  /** Plugins, in the order in which they run. */
   readonly admission: readonly AdmissionPlugin[];
-  /** How objects of CRDs get from one version to another, beyond a change of their apiVersion. */
+  /** Converts objects of CRDs between versions. By default only the apiVersion changes. */
   readonly conversion?: ConversionMaker;
-  /** Endpoints beyond the generic ones: `group/plural` for whole resources, `group/plural/subresource` for the rest. */
+  /** Additional endpoints: `group/plural` for a whole resource, `group/plural/subresource` for a subresource. */
   readonly endpoints?: ReadonlyMap<string, Endpoint>;
-  /** Strategies of built-in kinds that other layers own, by `group/plural`. */
+  /** Strategies of built-in kinds from other layers, by `group/plural`. */
   readonly strategies?: StrategyExtras;
-  /** Loops of other layers, made with those of the registry. */
+  /** Loops of other layers, created with those of the registry. */
   readonly loops?: (environment: LoopEnvironment) => readonly RegistryLoop[];
 }
 
@@ -45,9 +45,9 @@ export interface WriteSideOptions {
   readonly parts: WriteParts;
   readonly environment: ReadEnvironment;
   readonly log: LoopLog;
-  /** Whether orphans are removed, namespaces emptied and volumes protected. */
+  /** Whether to run the garbage collector, namespace deletion and storage protection. */
   readonly controllers: boolean;
-  /** Whether threads look at large bodies. */
+  /** Whether threads read large bodies. */
   readonly hasBodyThreads: boolean;
 }
 
@@ -63,13 +63,13 @@ const GENERIC: Readonly<Record<Verb, Endpoint>> = {
 };
 
 /**
- * All of the registry that gets and lists can do without, four fifths of its code: endpoints that write, what they
- * judge objects by, CRDs, and the loops that take up what was written. There from the first write on, or before.
+ * Everything that gets and lists do not need, four fifths of the registry's code: write endpoints, validation, CRDs and
+ * the loops. Loaded at the first write or earlier.
  */
 export class WriteSide implements AsyncDisposable {
   readonly environment: RegistryEnvironment;
   readonly builtIn: BuiltInWriting;
-  /** Look at what is large. Undefined where this runs in such a thread itself. */
+  /** Threads for large bodies. Undefined in such a thread itself. */
   readonly bodies: BodyThreads | undefined;
   readonly #endpoints: ReadonlyMap<string, Endpoint>;
   readonly #crds: CrdInstaller;
@@ -105,12 +105,12 @@ export class WriteSide implements AsyncDisposable {
     this.#feed = new ChangeFeed(storage, catalog, listeners);
   }
 
-  /** The endpoint of its own that a resource (`group/plural`) or a subresource has. */
+  /** The special endpoint of a resource (`group/plural`) or subresource, if any. */
   special(id: string): Endpoint | undefined {
     return this.#endpoints.get(id);
   }
 
-  /** Whether the endpoint is one that the rest of the control plane has added. */
+  /** Whether another layer added the endpoint. */
   isAdded(id: string): boolean {
     return this.#parts.endpoints?.has(id) === true;
   }

@@ -11,7 +11,7 @@ import { API_SERVICE_STORAGE, type ApiService, MANAGED_LABEL, withAvailable } fr
 const ACCOUNT = "crd-registration";
 const CUSTOM_PRIORITIES = { groupPriorityMinimum: 1000, versionPriority: 100 };
 
-/** Keeps an APIService for each version that a CRD serves, as it should be, and none for those that no CRD serves any more. */
+/** Keeps one APIService per version that a CRD serves, and deletes those that no CRD serves any more. */
 export class ApiServiceRegistration implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;

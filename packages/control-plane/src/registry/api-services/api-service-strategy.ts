@@ -2,7 +2,7 @@ import { formatTime } from "setpoint/kinds";
 import type { Strategy } from "../../kinds/strategy.js";
 import { type ApiService, withAvailable } from "./api-service.js";
 
-/** What is served here is available at once; what another server is to serve is not, since nothing is passed on. */
+/** Local APIServices are available at once. Others are not: this server proxies to no other server. */
 export const apiServiceStrategy: Partial<Strategy> = {
   prepareCreate: (object, { nowMs }) => withAvailable(object as ApiService, formatTime(nowMs)),
 };

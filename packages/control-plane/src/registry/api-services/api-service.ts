@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
 
-/** The parts of an APIService that this server looks at. */
+/** The parts of an APIService that this server reads. */
 export interface ApiService extends KubeObject {
   readonly spec?: { readonly service?: object };
   readonly status?: { readonly conditions?: readonly AvailableCondition[] };
@@ -16,7 +16,7 @@ interface AvailableCondition {
 
 export const API_SERVICE_STORAGE = "apiregistration.k8s.io/apiservices";
 
-/** On those that the server keeps for what CRDs serve. */
+/** Marks the APIServices that the server maintains for CRDs. */
 export const MANAGED_LABEL = "kube-aggregator.kubernetes.io/automanaged";
 
 const AVAILABLE = {
@@ -26,7 +26,10 @@ const AVAILABLE = {
   message: "Local APIServices are always available",
 } as const;
 
-/** The APIService with the condition of one that is served here; as it is where it has that, or names another server. */
+/**
+ * Sets the Available condition of a local APIService. Returns the object unchanged if it has that condition or names
+ * another server.
+ */
 export function withAvailable(object: ApiService, now: string): ApiService {
   if (object.spec?.service !== undefined) return object;
   const { conditions = [] } = object.status ?? {};

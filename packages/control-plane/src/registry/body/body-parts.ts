@@ -4,8 +4,8 @@ const OPEN_BRACKET = 0x5b;
 const LINE_END = 0x0a;
 
 /**
- * About how many values a text of JSON or YAML holds, and never far too few: each has a comma before it, opens a map or
- * a list, or stands on a line of its own. Counts no further than `most`.
+ * Estimates how many values a JSON or YAML text holds, and never far too few: each value follows a comma, opens a map
+ * or list, or has its own line. Stops counting at `most`.
  */
 export function partsOf(text: Uint8Array, most: number): number {
   let parts = 0;

@@ -14,13 +14,13 @@ export type BodyResult =
   | { readonly type: "yaml"; readonly reading: YamlReading }
   | { readonly type: "rehearsal"; readonly end: RehearsalEnd };
 
-/** How many run at once. A flow has one at most, so that another finds one free. */
+/** Number of threads. Each flow uses at most one, so another flow finds one free. */
 const THREADS = 2;
-/** Memory of a thread: enough for three megabytes of the smallest nodes. */
+/** Heap limit of a thread: enough for three megabytes of the smallest nodes. */
 const MEMORY_MB = 1536;
-/** A body that takes longer is given up. Three megabytes of the smallest nodes take a sixth of it on a slow processor. */
+/** Time limit per body. Three megabytes of the smallest nodes take a sixth of it on a slow processor. */
 const PATIENCE_MS = 120_000;
-/** A thread without work ends after this time, and its memory with it. */
+/** An idle thread ends after this time and frees its memory. */
 const IDLE_MS = 10_000;
 
 interface Waiting {
@@ -30,20 +30,20 @@ interface Waiting {
 }
 
 /**
- * Looks at large bodies in threads: some of three megabytes take seconds, in which the server would answer nobody. That
- * is real time, whatever the clock of the plane. Flows take turns, and none has two threads at once: whoever sends many
- * such bodies waits for their own. Threads start with the first body and end when there was none for a while.
+ * Reads large bodies in threads: some three-megabyte bodies take seconds, which would block the event loop. The time
+ * limits are real time, whatever the clock of the plane. Flows take turns and none has two threads at once, so a client
+ * that sends many such bodies delays only itself. Threads start with the first body and end when idle.
  */
 export class BodyThreads implements AsyncDisposable {
-  /** By flow, the one whose turn is next first. */
+  /** Waiting bodies by flow. The flow whose turn is next comes first. */
   readonly #waiting = new Map<string, Waiting[]>();
-  /** Flows that have a body in a thread. */
+  /** Flows with a body in a thread. */
   readonly #busy = new Set<string>();
   readonly #free: BodyThread[] = [];
   readonly #all = new Set<BodyThread>();
   #isDisposed = false;
 
-  /** Rejects with a 504 where the text takes too long. */
+  /** Rejects with a 504 if reading takes too long. */
   async read(text: string, flow: string): Promise<YamlReading> {
     if (!this.#isDisposed && workerFile() === undefined) return readYamlText(text);
     const result = await this.#done({ type: "yaml", text }, flow);
@@ -51,7 +51,7 @@ export class BodyThreads implements AsyncDisposable {
     throw badRequest("yaml: the document cannot be read");
   }
 
-  /** How the write would end. Undefined if there is no built file for a thread to run. */
+  /** Rehearses the write. Undefined if there is no built file for a thread to run. */
   async rehearse(rehearsal: Rehearsal, flow: string): Promise<RehearsalEnd | undefined> {
     if (!this.#isDisposed && workerFile() === undefined) return undefined;
     const result = await this.#done({ type: "rehearsal", rehearsal }, flow);
@@ -75,14 +75,14 @@ export class BodyThreads implements AsyncDisposable {
     });
   }
 
-  /** Gives each free thread the first body of the next flow that has none. */
+  /** Gives each free thread the first body of the next flow that has no thread. */
   #begin(): void {
     for (const [flow, waiting] of this.#waiting) {
       if (this.#busy.has(flow)) continue;
       const thread = this.#free.pop() ?? (this.#all.size < THREADS ? this.#start() : undefined);
       if (thread === undefined) return;
       const next = waiting.shift()!;
-      // Behind the others, where there is more.
+      // A flow with more bodies goes to the end of the queue.
       this.#waiting.delete(flow);
       if (waiting.length > 0) this.#waiting.set(flow, waiting);
       this.#busy.add(flow);
@@ -120,7 +120,7 @@ class BodyThread implements AsyncDisposable {
 
   constructor(file: URL, onOver: () => void) {
     const { Worker: Thread } = process.getBuiltinModule("node:worker_threads");
-    // Flags of the process, such as --input-type, are not for a thread of ours.
+    // Do not pass the flags of the process (such as --input-type) to the thread.
     const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MB, stackSizeMb: 4 };
     this.#worker = new Thread(file, { execArgv: [], resourceLimits });
     this.#onOver = onOver;
@@ -150,7 +150,7 @@ class BodyThread implements AsyncDisposable {
         settle();
         resolve(result);
       };
-      // Out of memory, or out of stack: the thread is gone, and the server is not.
+      // The thread ran out of memory or stack. Only the thread is lost.
       const onEnd = (): void => {
         settle();
         this.isOver = true;
@@ -179,7 +179,7 @@ function stopping(): Error {
   return timeout("the server is stopping", 1);
 }
 
-/** The built file that a thread runs; undefined where there is none, as in a build that left it out. */
+/** The built file that a thread runs. Undefined if the build left it out. */
 function workerFile(): URL | undefined {
   try {
     const file = new URL(import.meta.resolve("@setpoint/control-plane/body-worker"));

@@ -2,9 +2,9 @@ import { ERROR_BUDGET } from "../../api/error-budget.js";
 import { goQuote } from "../../api/go-format.js";
 import { isArray, type Json, type JsonObject } from "../../api/json.js";
 
-/** Something that field validation has to say about a body. */
+/** A finding of field validation in a request body. */
 export interface FieldFinding {
-  /** Where; empty for what comes before all else. */
+  /** Path of the field. Findings with an empty path come first. */
   readonly path: string;
   /** `unknown field "spec.zzz"` */
   readonly text: string;
@@ -20,19 +20,19 @@ export function unknownField(path: string): FieldFinding {
 
 const YAML_HEAD = "yaml: unmarshal errors:";
 
-/** The keys that a document of YAML names twice, each with its line, in one sentence as Go has it. */
+/** One finding for all duplicate YAML keys, each with its line, in Go's wording. */
 export function duplicateLines(lines: readonly string[]): readonly FieldFinding[] {
   return lines.length === 0 ? [] : [{ path: "", text: [YAML_HEAD, ...lines].join("\n  ") }];
 }
 
-/** What a finding says in headers, which hold one line each. */
+/** Splits a finding into header lines: a header holds one line. */
 export function warningsOf(text: string): readonly string[] {
   return text.startsWith(YAML_HEAD) ? text.split("\n  ").slice(1) : [text];
 }
 
 /**
- * The findings in the order in which a reader of the document comes upon them; by their names, where it went through a
- * map of Go's on its way. What is unknown is not looked into: neither it nor what is in it was named twice.
+ * Sorts the findings by document order, or by name if `isSorted` because Go read the document through a map. Duplicates
+ * in unknown fields are dropped: the decoder does not look into unknown fields.
  */
 export function inDocumentOrder(
   document: Json,
@@ -53,13 +53,13 @@ export function inDocumentOrder(
   return found.slice(0, ERROR_BUDGET.findings).map(({ text }) => text);
 }
 
-/** A finding, and how many characters of its path lead to where the walk is. */
+/** A finding, and how many characters of its path the walk has passed. */
 interface Sought {
   readonly finding: FieldFinding;
   readonly from: number;
 }
 
-/** Walks those parts of the document alone that findings are in: a text for each path in it would be quadratic. */
+/** Walks only the parts of the document that have findings: building every path would be quadratic. */
 function inOrder(document: Json, findings: readonly FieldFinding[], isSorted: boolean): readonly FieldFinding[] {
   const ordered = new Set<FieldFinding>();
   walk(
@@ -68,7 +68,7 @@ function inOrder(document: Json, findings: readonly FieldFinding[], isSorted: bo
     isSorted,
     ordered,
   );
-  // What the document does not have comes last.
+  // Findings that are not in the document come last.
   return [...ordered, ...findings.filter((finding) => !ordered.has(finding))];
 }
 
@@ -102,7 +102,7 @@ function walk(value: Json, sought: readonly Sought[], isSorted: boolean, ordered
   }
 }
 
-/** An index with its brackets, or a key up to its first dot or bracket. */
+/** The next path step: an index with its brackets, or a key up to its first dot or bracket. */
 function firstWord(path: string, from: number, isIndex: boolean): string {
   for (let at = from; at < path.length; at++) {
     const character = path[at];

@@ -8,17 +8,17 @@ import { contentTypeOf, isYamlType, plainJson, textOf } from "./request-document
 
 type Request = ReadCall["request"];
 
-/** A body with more values than this keeps the event loop for longer than others should wait. */
+/** A body with more values than this blocks the event loop for too long. */
 const MANY_PARTS = 20_000;
-/** Protobuf shows its parts only to those who decode it. */
+/** Protobuf has no cheap count of values, so its size decides. */
 const LARGE_PROTOBUF_BYTES = 128 * 1024;
-/** Reading YAML takes a hundred times as long as JSON: a node of three bytes takes ten microseconds. */
+/** YAML parses a hundred times slower than JSON: a three-byte node takes ten microseconds. */
 const LARGE_YAML_BYTES = 8 * 1024;
 const MANY_YAML_PARTS = 500;
-/** A body that is smaller is never large. */
+/** A smaller body is never large. */
 const FEWEST_BYTES = MANY_YAML_PARTS;
 
-/** Whether the body is so large, or of so many parts, that a thread is to look at it first. */
+/** Whether a thread should read the body first, because of its size or number of values. */
 export function isLargeBody(request: Request): boolean {
   const { body } = request;
   if (body.byteLength < FEWEST_BYTES) return false;
@@ -30,13 +30,13 @@ export function isLargeBody(request: Request): boolean {
 
 function isLargeYaml(body: Uint8Array): boolean {
   if (body.byteLength < LARGE_YAML_BYTES && partsOf(body, MANY_YAML_PARTS) < MANY_YAML_PARTS) return false;
-  // JSON in a YAML body costs no more than JSON.
+  // A YAML body that is plain JSON parses as fast as JSON.
   return plainJson(textOf(body)) === undefined;
 }
 
 /**
- * Answers a write whose body is large. A thread tries it out first: what it refuses is refused with its words, and of
- * the rest the server reads what the thread has read, without what the kind does not know.
+ * Answers a write with a large body. A thread rehearses the write first. If the thread rejects it, the server returns
+ * that error. Otherwise the server uses what the thread decoded and pruned.
  */
 export async function answerLarge(
   call: ReadCall,

@@ -10,7 +10,7 @@ import type { YamlReading } from "./yaml-text.js";
 
 type Request = ReadCall["request"];
 
-/** A write as a thread tries it out: on the few objects that its outcome depends on, and without admission. */
+/** A write that a thread rehearses: with only the objects that its outcome depends on, and without admission. */
 export interface Rehearsal {
   readonly method: string;
   readonly path: string;
@@ -18,45 +18,45 @@ export interface Rehearsal {
   readonly headers: ReadCall["request"]["headers"];
   readonly body: Uint8Array;
   readonly user: UserInfo;
-  /** By the clock of the control plane. */
+  /** Time on the control plane's clock. */
   readonly nowMs: number;
-  /** `group/plural`, and `/status` where the write is one to that. */
+  /** `group/plural`, plus `/status` for a write to the status. */
   readonly endpoint: string;
-  /** Whether only to decode the object, because the rest is not an ordinary write. */
+  /** Only decode the object, because the endpoint is not an ordinary write. */
   readonly isReadAlone: boolean;
   readonly objects: readonly Pick<StoredObject, "resource" | "key" | "revision" | "json">[];
 }
 
-/** What a write makes of its body and of the object that is there. */
+/** The object that a write produces from its body and the stored object. */
 export interface MadeObject {
-  /** The resourceVersion of that object; undefined where there is none. */
+  /** The resourceVersion of the stored object; undefined if there is none. */
   readonly ofRevision: string | undefined;
   readonly json: SlicedJson;
-  /** What a client is to know of it: what validation has warned of. */
+  /** Warnings of validation. */
   readonly warnings: readonly string[];
 }
 
-/** How a rehearsal ended. */
+/** The outcome of a rehearsal. */
 export type RehearsalEnd =
   | {
       readonly type: "refused";
       readonly response: ApiResponse & { readonly body: Uint8Array };
-      /** What YAML says. */
+      /** The parsed YAML body. */
       readonly yaml: YamlReading | undefined;
     }
   | RehearsalFine;
 
 export interface RehearsalFine {
   readonly type: "fine";
-  /** The object of the body as JSON, without what its kind does not know, where it was read alone. */
+  /** The pruned object of the body as JSON, if the rehearsal only decoded it. */
   readonly json: string | undefined;
   readonly made: MadeObject | undefined;
   readonly yaml: YamlReading | undefined;
-  /** What a client is to know of the body. */
+  /** Warnings about the body. */
   readonly warnings: readonly string[];
 }
 
-/** What a thread needs to rehearse a call. */
+/** Collects what a thread needs to rehearse a call. */
 export function rehearsalOf(call: ReadCall, storage: Storage, isReadAlone: boolean): Rehearsal {
   const { definition, request, namespace, name, user } = call;
   const { group, plural, storageId } = definition;
@@ -77,19 +77,19 @@ export function rehearsalOf(call: ReadCall, storage: Storage, isReadAlone: boole
   };
 }
 
-/** Those who change objects on their way: what they make of one that is invalid may be valid. */
+/** Mutating admission: it may turn an invalid object into a valid one. */
 const MUTATORS = [
   "admissionregistration.k8s.io/mutatingwebhookconfigurations",
   "admissionregistration.k8s.io/mutatingadmissionpolicybindings",
 ];
 
-/** Whether the refusal of a rehearsal would be the answer of the write itself. */
+/** Whether the write itself would get the same error as the rehearsal. */
 export function isFinal({ status }: ApiResponse, storage: Storage): boolean {
   if (status === 422) return MUTATORS.every((resource) => storage.snapshot(resource)!.size === 0);
   return status === 400 || status === 413 || status === 415;
 }
 
-/** The request with what the rehearsal has read and made of its body. */
+/** The request with the results of the rehearsal. */
 export async function rehearsed(
   request: Request,
   { json, made, yaml }: Omit<RehearsalFine, "type" | "warnings">,

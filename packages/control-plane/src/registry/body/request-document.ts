@@ -13,7 +13,7 @@ import { readYamlText, type YamlReading } from "./yaml-text.js";
 /** A request body as data. */
 export interface RequestDocument {
   readonly value: Json;
-  /** The fields that the text names twice. */
+  /** Fields that the text sets twice. */
   readonly duplicates: readonly FieldFinding[];
 }
 
@@ -21,7 +21,7 @@ const SHOWN_BYTES = 30;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The media type of the body, without its parameters. JSON where the client does not say. */
+/** The media type of the body, without parameters. Empty if the client sends none. */
 export function contentTypeOf(request: ApiRequest): string {
   const header = request.headers["content-type"];
   if (header === "application/json") return header;
@@ -29,7 +29,7 @@ export function contentTypeOf(request: ApiRequest): string {
   return value.split(";", 1)[0]!.trim().toLowerCase();
 }
 
-/** The object that a create or an update sends. */
+/** Decodes the object of a create or update. */
 export function readObject(
   request: ApiRequest & YamlRequest,
   facts: Facts,
@@ -48,7 +48,7 @@ export function readObject(
     );
   const { value, duplicates } = readDocument(request, type === "application/yaml", refuse);
   if (isObject(value)) {
-    // A custom resource says what it is; a built-in one may leave it to the path.
+    // A custom resource must set its kind; a built-in one takes it from the path.
     if (!expected.isBuiltIn && !value.kind) {
       throw refuse(`Object 'Kind' is missing in '${textOf(request.body)}'`);
     }
@@ -60,10 +60,10 @@ export function readObject(
   );
 }
 
-/** What Go reads of a document before it knows what that is. */
+/** The Go type that the real server decodes first to find the kind. */
 export const TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
-/** Parses JSON or YAML; `refuse` words the answer to what is neither. */
+/** Parses JSON or YAML. `refuse` makes the error for any other text. */
 export function readDocument(
   request: YamlRequest,
   isYaml: boolean,
@@ -76,7 +76,7 @@ export function readDocument(
   return document;
 }
 
-/** Bytes that are no UTF-8 become replacement characters, as in Go. */
+/** Invalid UTF-8 becomes replacement characters, as in Go. */
 export function textOf(body: Uint8Array): string {
   try {
     return utf8.decode(body);
@@ -106,7 +106,7 @@ function readJson(text: string, refuse: (why: string) => StatusError): RequestDo
   return { value, duplicates: duplicateKeys(text, value).map(duplicateField) };
 }
 
-/** JSON is YAML, and parsed much faster; only what names a key twice has to be looked at line by line. */
+/** JSON is valid YAML and parses much faster. Only a text with duplicate keys needs the YAML parser. */
 function readYaml({ body, yaml }: YamlRequest, refuse: (why: string) => StatusError): RequestDocument {
   if (yaml === undefined) {
     const text = textOf(body);
@@ -121,13 +121,13 @@ function documentOf(reading: YamlReading, refuse: (why: string) => StatusError):
   return { value: JSON.parse(reading.json) as Json, duplicates: duplicateLines(reading.duplicates) };
 }
 
-/** The value of a text that is JSON and names no key twice. */
+/** The value of a JSON text without duplicate keys. */
 export function plainJson(text: string): Json | undefined {
   const value = parsedJson(text);
   return value !== undefined && duplicateKeys(text, value).length === 0 ? value : undefined;
 }
 
-/** A body in YAML, with what was read of it where that was done elsewhere. */
+/** A YAML body, with its parsed form if a thread has parsed it. */
 export interface YamlRequest {
   readonly body: Uint8Array;
   readonly yaml?: YamlReading;
@@ -137,7 +137,7 @@ export function isYamlType(type: string): boolean {
   return type === "application/yaml" || type === "application/apply-patch+yaml";
 }
 
-/** What a body of YAML says; undefined where it is JSON, which needs no such reader. */
+/** Parses a YAML body. Undefined if it is plain JSON, which needs no YAML parser. */
 export function largeYaml({ body }: YamlRequest): YamlReading | undefined {
   const text = textOf(body);
   return plainJson(text) === undefined ? readYamlText(text) : undefined;
@@ -149,7 +149,7 @@ export function jsonTypeOf(value: Json): string {
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
-/** The start of a body, as the real server's errors show it. */
+/** The start of a body, as error messages of the real server show it. */
 function summary(body: Uint8Array): string {
   if (body.byteLength === 0) return "<empty>";
   const start = Buffer.from(body.subarray(0, SHOWN_BYTES));

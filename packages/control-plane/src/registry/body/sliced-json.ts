@@ -1,25 +1,25 @@
 import { isArray, isObject, type Json } from "../../api/json.js";
 
-/** A large value as JSON that is read in slices: to read it in one go would keep the event loop for half a second. */
+/** A large value as JSON slices. Parsing it in one go would block the event loop for half a second. */
 export interface SlicedJson {
-  /** The value, its large maps and lists empty. */
+  /** The value, with its large maps and lists empty. */
   readonly json: string;
-  /** What these hold, outer ones before those within them. */
+  /** The content of these maps and lists, outer ones first. */
   readonly parts: readonly SlicedPart[];
 }
 
 interface SlicedPart {
   readonly path: readonly (string | number)[];
-  /** Maps or lists, each with the next entries. */
+  /** Maps or lists as JSON, each with the next entries. */
   readonly slices: readonly string[];
 }
 
-/** Values of a slice: reading them takes some milliseconds. */
+/** Values per slice: parsing them takes a few milliseconds. */
 const MOST_VALUES = 5_000;
 
 type Container = Record<string, Json> | Json[];
 
-/** Cuts a value up. Its work grows with the number of values in it. */
+/** Slices a value. Linear in the number of values. */
 export function slicedJson(value: Json): SlicedJson {
   const counts = new Map<Json, number>();
   countValues(value, counts);
@@ -28,7 +28,7 @@ export function slicedJson(value: Json): SlicedJson {
   return { json, parts };
 }
 
-/** The value again; `pause` is waited for between slices. */
+/** Rebuilds the value. Awaits `pause` between slices. */
 export async function readSliced({ json, parts }: SlicedJson, pause?: () => Promise<void>): Promise<Json> {
   const value = JSON.parse(json) as Json;
   for (const { path, slices } of parts) {
@@ -49,7 +49,7 @@ function add(target: Container, entries: Container): void {
   }
   for (const key of Object.keys(entries)) {
     const value = (entries as Record<string, Json>)[key]!;
-    // A key like any other, and not the object's prototype.
+    // Define `__proto__` as an ordinary key; assignment would set the prototype.
     if (key === "__proto__") {
       Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
     } else target[key] = value;
@@ -65,7 +65,7 @@ function countValues(value: Json, counts: Map<Json, number>): number {
   return count;
 }
 
-/** The value without what its large maps and lists hold; that goes to `parts`. */
+/** Copies the value with its large maps and lists empty; their content goes to `parts`. */
 function emptied(
   value: Json,
   path: readonly (string | number)[],
@@ -96,8 +96,8 @@ function textOf(entries: readonly (readonly [string, Json])[]): string {
 }
 
 /**
- * An object as JSON, as `JSON.stringify` writes it: each of its fields, and each of its metadata, in a step of its own,
- * between which `pause` is waited for.
+ * Writes an object as `JSON.stringify` would, but one field of the object or its metadata at a time. Awaits `pause`
+ * between fields.
  */
 export async function writeInSteps(
   object: Readonly<Record<string, Json>>,

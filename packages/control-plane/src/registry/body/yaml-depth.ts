@@ -1,16 +1,16 @@
 import { yaml } from "../../api/yaml.js";
 
 /**
- * How deep YAML may nest. Its parser recurses, with much of the stack for each level, and what ends there may end the
- * process: a regular expression that V8 compiles with no stack left is no error that one could catch.
+ * Nesting limit of YAML. The parser recurses and uses much stack per level. A stack overflow can end the process: if V8
+ * compiles a regular expression with no stack left, no code can catch the error.
  */
 export const MAX_YAML_DEPTH = 250;
 
-/** Comes before the lexeme that is a plain or block scalar. */
+/** The lexer puts this mark before a plain or block scalar. */
 const SCALAR = "\u001f";
 const MARKS = ["\u0002", "\u0018", "\ufeff"];
 
-/** Whether a text nests deeper than YAML may. Counts brackets, and columns at which something is indented further. */
+/** Whether a text nests deeper than the limit. Counts brackets and growing indentation. */
 export function isTooDeepYaml(text: string): boolean {
   const { Lexer } = yaml();
   const columns: number[] = [];

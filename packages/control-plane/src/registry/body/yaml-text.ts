@@ -4,30 +4,30 @@ import { goQuote } from "../../api/go-format.js";
 import { yaml } from "../../api/yaml.js";
 import { isTooDeepYaml, MAX_YAML_DEPTH } from "./yaml-depth.js";
 
-/** What a text of YAML says, as JSON, or why it says nothing. */
+/** A YAML text as JSON, or why it is invalid. */
 export type YamlReading =
   | {
       readonly type: "read";
       readonly json: string;
-      /** A sentence for each key that stands twice in its map, as many as an answer names. */
+      /** One message per duplicate key, up to the limit of an answer. */
       readonly duplicates: readonly string[];
     }
   | { readonly type: "refused"; readonly why: string };
 
-/** Characters of JSON that a document may become. Only aliases make more of three megabytes. */
+/** Size limit of the resulting JSON. Only aliases can expand three megabytes beyond it. */
 const MAX_EXPANDED = 24 * 1024 * 1024;
 const EXCESSIVE = "yaml: document contains excessive aliasing";
 
 class Refusal extends Error {}
 
-/** Reads one document as the real server's decoder does. Its work grows with the length of the text, and with nothing else. */
+/** Reads one document as the real server's decoder does. Linear in the length of the text. */
 export function readYamlText(text: string): YamlReading {
   if (isTooDeepYaml(text)) return { type: "refused", why: `yaml: exceeded max depth of ${MAX_YAML_DEPTH}` };
   const { LineCounter, parseDocument } = yaml();
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
-    // A picture of the line for each error would be quadratic in the length of a line.
+    // Rendering the source line for each error would be quadratic in the line length.
     prettyErrors: false,
     uniqueKeys: false,
     version: "1.1",
@@ -49,18 +49,18 @@ export function readYamlText(text: string): YamlReading {
   }
 }
 
-/** A node as JSON. */
+/** A YAML node as JSON. */
 interface Written {
   readonly json: string;
-  /** How many nodes were read for it, those of aliases again each time. */
+  /** How many nodes were read for it. Nodes behind aliases count each time. */
   readonly nodes: number;
-  /** Of a map that another may merge: the JSON of each of its values. */
+  /** For a map that others may merge: the JSON of each value. */
   readonly entries?: ReadonlyMap<string, string>;
 }
 
 /**
- * Writes nodes as JSON. What an anchor names is written once, and its text shared by all that refer to it; how much that
- * would have been is counted as the real server's decoder counts it, and refused where that refuses.
+ * Writes nodes as JSON. An anchored node is written once, and all aliases share its text. The writer counts the
+ * expanded size as the real server's decoder does, and rejects what that decoder rejects.
  */
 class JsonWriter {
   readonly duplicates = new BoundedTexts();
@@ -78,7 +78,7 @@ class JsonWriter {
     const { isAlias, isMap, isSeq } = yaml();
     if (isAlias(node)) return this.#alias(node);
     const { anchor } = node as Scalar;
-    // An anchor is there while it is written, so that a document that contains itself is told.
+    // Register the anchor before writing its node, to detect a node that contains itself.
     if (anchor !== undefined) this.#anchors.set(anchor, undefined);
     const written = isMap(node) ? this.#map(node) : isSeq(node) ? this.#list(node) : this.#counted(scalarJson(node));
     if (anchor !== undefined) this.#anchors.set(anchor, written);
@@ -112,7 +112,7 @@ class JsonWriter {
     return { json: `${json}]`, nodes: this.#nodes - before };
   }
 
-  /** An item of an ordered map. */
+  /** One item of an ordered map. */
   #pair({ key, value }: Pair): string {
     return `{${JSON.stringify(this.#key(key))}:${this.write(value as ParsedNode).json}}`;
   }
@@ -146,7 +146,7 @@ class JsonWriter {
     return { json: `${json}}`, nodes: this.#nodes - before, entries };
   }
 
-  /** The entries of a map, or of a list of maps, that are merged into another; those of the first win. */
+  /** The entries to merge from a map or a list of maps. The first map that has a key wins. */
   #merged(node: ParsedNode): ReadonlyMap<string, string> {
     const { isSeq } = yaml();
     const sources = isSeq(node) ? node.items : [node];
@@ -175,12 +175,12 @@ function checkLength(json: string): void {
   if (json.length > MAX_EXPANDED) throw new Refusal(EXCESSIVE);
 }
 
-/** The library marks a merge key, `<<` in a schema that has it, with what it would do itself. */
+/** The YAML library attaches `addToJSMap` to a merge key (`<<`). */
 function isMerge({ key }: Pair): boolean {
   return yaml().isScalar(key) && "addToJSMap" in key;
 }
 
-/** As goyaml: much of a small document may come from aliases, and little of a large one. */
+/** The limits of goyaml: aliases may make up most of a small document, but little of a large one. */
 function isExcessive(ofAliases: number, nodes: number): boolean {
   const [few, many] = [400_000, 4_000_000];
   const share = nodes <= few ? 0.99 : nodes >= many ? 0.1 : 0.99 - 0.89 * ((nodes - few) / (many - few));
@@ -194,7 +194,7 @@ function scalarJson(node: unknown): string {
   return JSON.stringify(value ?? null) ?? "null";
 }
 
-/** Go's YAML is 1.1 but for times: neither `1:30` nor `2026-01-01` is anything but text. */
+/** Go's YAML is version 1.1 without times: `1:30` and `2026-01-01` are strings. */
 function goTags(tags: Tags): Tags {
   return tags.filter((tag) => {
     if (typeof tag === "string") return tag !== "timestamp" && tag !== "intTime" && tag !== "floatTime";
@@ -202,7 +202,7 @@ function goTags(tags: Tags): Tags {
   });
 }
 
-/** The common mistakes in the words of Go's parser; the others in those of ours. */
+/** Translates common parser errors into the wording of Go's parser; passes others through. */
 function yamlProblem(message: string, text: string): string {
   if (/Flow .*end with a [}\]]/.test(message) && /[[{,:]\s*$/.test(text.slice(-1024))) {
     return "did not find expected node content";

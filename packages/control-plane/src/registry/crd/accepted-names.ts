@@ -3,11 +3,11 @@ import type { CrdNames, CustomResourceDefinition } from "./custom-resource-defin
 
 interface Acceptance {
   readonly accepted: CrdNames;
-  /** Why not all of them; undefined where they are. */
+  /** Why some names were not accepted; undefined if all were. */
   readonly conflict: { readonly reason: string; readonly message: string } | undefined;
 }
 
-/** Which of a CRD's names are free in its group. A name that is taken keeps what was accepted before. */
+/** Which names of a CRD are free in its group. For a taken name, the name accepted earlier stays. */
 export function acceptedNames(
   catalog: ResourceCatalog,
   { spec, metadata }: CustomResourceDefinition,

@@ -5,12 +5,12 @@ import type { Storage } from "../../storage/storage.js";
 import { customDefinitions } from "./custom-definitions.js";
 import { CRD_STORAGE, type CustomResourceDefinition, hasCondition } from "./custom-resource-definition.js";
 
-/** Conversion of one CRD's objects between the storage version and another; undefined where nothing is to convert. */
+/** Converts objects of one CRD between the storage version and another. Undefined if no conversion is needed. */
 export type ConversionMaker = (crd: CustomResourceDefinition, version: string) => Conversion | undefined;
 
 /**
- * Keeps the catalog in step with the CRDs in the storage. A change is in effect before the request that made it is
- * answered: the storage tells its subscribers before it lets the writer go on.
+ * Keeps the catalog in step with the stored CRDs. The storage notifies its subscribers before the write returns, so a
+ * change is in effect before its request is answered.
  */
 export class CrdInstaller implements Disposable {
   readonly #storage: Storage;

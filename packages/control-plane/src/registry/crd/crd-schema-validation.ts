@@ -35,7 +35,7 @@ const ALLOWED_AT_ROOT = [
 ];
 const UNSUPPORTED = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
 
-/** A schema in a CRD: structural, with defaults that it allows itself, and without what Kubernetes does not support. */
+/** Validates a CRD schema: it is structural, its defaults are valid, and it uses only supported fields. */
 export function validateCrdSchema(schema: Schema, path: string, hasStatus: boolean): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   if (hasStatus) errors.push(...validateRoot(schema, path));
@@ -52,14 +52,17 @@ export function validateCrdSchema(schema: Schema, path: string, hasStatus: boole
     : [invalidValue(path, "", "OpenAPIV3Schema 'schema' is not supported")];
 }
 
-/** Whether a schema, or one in it, says by `$schema` which dialect it is written in: the real server makes nothing of it then. */
+/**
+ * Whether a schema or one of its parts sets `$schema`. The real server then skips the structural checks and rejects the
+ * schema.
+ */
 function namesDialect(schema: Schema): boolean {
   const { $schema, not, allOf = [], oneOf = [], anyOf = [] } = schema as Schema & { readonly $schema?: string };
   const parts = [...partsOf(schema, "").map(([part]) => part), ...allOf, ...oneOf, ...anyOf, ...(not ? [not] : [])];
   return ($schema ?? "") !== "" || parts.some(namesDialect);
 }
 
-/** With a status subresource the status' schema is cut out of the root: what else stands there would be lost. */
+/** With a status subresource the server extracts the status schema from the root; other root fields would be lost. */
 function validateRoot(schema: Schema, path: string): readonly FieldError[] {
   if (schema.type !== undefined && schema.type !== "object") {
     const detail =
@@ -73,7 +76,7 @@ function validateRoot(schema: Schema, path: string): readonly FieldError[] {
   return [invalidValue(path, schema, detail)];
 }
 
-/** A default must pass its own schema, and keep all its fields. */
+/** A default must be valid under its own schema, and pruning must not change it. */
 function validateDefaults(schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   if (schema.default !== undefined) {
@@ -90,7 +93,7 @@ function validateDefaults(schema: Schema, path: string): FieldError[] {
   return errors;
 }
 
-/** The parts of a schema that hold values, with their paths. */
+/** The parts of a schema that describe values, with their paths. */
 function partsOf(schema: Schema, path: string): readonly (readonly [Schema, string])[] {
   const { properties = {}, items, additionalProperties } = schema;
   return [

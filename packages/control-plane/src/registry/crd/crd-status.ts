@@ -12,7 +12,7 @@ import {
 
 type Verdict = Omit<CrdCondition, "lastTransitionTime">;
 
-/** What a CRD's status is to become next; undefined where it may stay. First its names are accepted, then it is established. */
+/** The next status of a CRD; undefined if it is final. First its names are accepted, then it is established. */
 export function nextStatus(
   catalog: ResourceCatalog,
   crd: CustomResourceDefinition,

@@ -11,8 +11,8 @@ import {
 } from "./custom-resource-definition.js";
 
 /**
- * What CRDs do beyond other built-in kinds. `settled` is the naming of CRDs, which every writer waits for: who made one
- * finds its resource served.
+ * The strategy of CRDs. Every writer awaits `settled` (the naming of CRDs), so that a client that creates a CRD finds
+ * its resource served.
  */
 export function crdStrategy(settled: () => Promise<void>): Partial<Strategy> {
   return {
@@ -38,7 +38,7 @@ export function crdStrategy(settled: () => Promise<void>): Partial<Strategy> {
   };
 }
 
-/** The versions in which objects may be kept: those of old and the one of now. */
+/** The versions in which objects may be stored: earlier ones and the current storage version. */
 function storedVersions({ spec }: CustomResourceDefinition, status: CrdStatus | undefined): readonly string[] {
   const stored = status?.storedVersions ?? [];
   const storage = (spec.versions ?? []).find((version) => version.storage)?.name;
@@ -77,7 +77,7 @@ function withServicePort(conversion: NonNullable<CrdSpec["conversion"]>): NonNul
   return { ...conversion, webhook: { ...conversion.webhook, clientConfig } };
 }
 
-/** A deleted CRD stays until its objects are gone. */
+/** A deleted CRD stays until its objects are deleted. */
 function terminating(crd: CustomResourceDefinition, now: string): KubeObject {
   const finalizers = crd.metadata.finalizers ?? [];
   const conditions = withCondition(

@@ -14,7 +14,7 @@ import {
   hasCondition,
 } from "./custom-resource-definition.js";
 
-/** What is wrong with a new CRD, in the real server's words and order. */
+/** Validates a new CRD, with the real server's messages and order. */
 export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   const { spec, metadata, status } = crd;
   if (!spec) return [required("spec")];
@@ -29,7 +29,7 @@ export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   return errors;
 }
 
-/** A leftover from CRDs without schemas: existing CRDs may keep it, new ones may not set it. */
+/** Dates from CRDs without schemas: existing CRDs may keep it, new ones must not set it. */
 function validatePreservation({ preserveUnknownFields }: CrdSpec): FieldError[] {
   if (preserveUnknownFields !== true) return [];
   const detail =
@@ -86,7 +86,7 @@ function validateSpec(spec: CrdSpec): FieldError[] {
   return errors;
 }
 
-/** What all versions have alike, and the real server therefore looks at, and complains of, only once. */
+/** Parts that are equal in all versions. The real server validates and reports them only once. */
 type CommonParts = Readonly<
   Record<"schema" | "subresources" | "additionalPrinterColumns" | "selectableFields", boolean>
 >;
@@ -134,7 +134,7 @@ function versionsError(versions: unknown, detail: string): FieldError {
   return invalidValue("spec.versions", new Printed(() => JSON.stringify(versions)), detail);
 }
 
-/** A version as the real server prints it: its own struct, without what all versions have in common. */
+/** A version as the real server prints it: its internal struct, without the parts common to all versions. */
 function internalForm(version: CrdVersion, common: CommonParts): object {
   const unlessCommon = (part: keyof CommonParts): unknown => (common[part] ? null : (version[part] ?? null));
   return {
@@ -264,7 +264,7 @@ function validateReviewVersions(versions: readonly string[], field: string): Fie
 function validateStoredVersions(stored: readonly string[], versions: readonly CrdVersion[]): FieldError[] {
   const field = "status.storedVersions";
   if (stored.length === 0) return [invalidValue(field, null, "must have at least one stored version")];
-  // One that is there twice is found once.
+  // Of two versions with the same name, only the first counts.
   const isFound = ({ name }: CrdVersion, index: number): boolean =>
     stored.includes(name) && versions.findIndex((each) => each.name === name) === index;
   const missing = versions.flatMap((version, index) => {
@@ -281,7 +281,7 @@ function validateStoredVersions(stored: readonly string[], versions: readonly Cr
 
 const APPROVAL = "api-approved.kubernetes.io";
 
-/** Groups of the Kubernetes project need its approval. */
+/** Groups of the Kubernetes project need an approval annotation. */
 function validateApproval({ spec, metadata }: CustomResourceDefinition): FieldError[] {
   const isProtected = /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(spec.group ?? "");
   if (!isProtected) return [];

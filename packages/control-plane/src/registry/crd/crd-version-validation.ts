@@ -81,7 +81,7 @@ export function validateSelectableFields({ selectableFields = [], schema }: CrdV
   return errors;
 }
 
-/** The schema that a path leads to, or why it leads nowhere. */
+/** The schema at a path, or an error message. */
 function schemaAt(root: Schema | undefined, path: string): Schema | string {
   let schema = root;
   for (const name of path.split(".").slice(1)) {

@@ -19,11 +19,11 @@ import {
 import { applyDefaults } from "../../schema/defaulting.js";
 import type { CrdVersion, CustomResourceDefinition } from "./custom-resource-definition.js";
 
-/** In the order in which the real server lists them. */
+/** In the real server's order. */
 const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const READ_ONLY_VERBS = ["delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/** The resources that a CRD serves, one for each served version. */
+/** The resources of a CRD, one per version that is served or is the storage version. */
 export function customDefinitions(
   facts: Facts,
   crd: CustomResourceDefinition,
@@ -62,7 +62,7 @@ function customDefinition(
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
     namespaced: spec.scope === "Namespaced",
-    // Nothing new is created while the objects are being deleted.
+    // A CRD that is being deleted accepts no new objects.
     verbs: metadata.deletionTimestamp === undefined ? VERBS : READ_ONLY_VERBS,
     isServed: version.served,
     isBuiltIn: false,
@@ -149,7 +149,7 @@ function customShape(facts: Facts, version: CrdVersion, schema: Schema | undefin
   };
 }
 
-/** What the scale subresource will have to read must be readable. */
+/** The replicas must be readable, because the scale subresource reads them. */
 function validateReplicas(object: JsonObject, scale: NonNullable<Subresource["scale"]>): readonly FieldError[] {
   return [scale.specReplicasPath, scale.statusReplicasPath].flatMap((path) => {
     const replicas = readReplicas(object, path);
@@ -161,7 +161,7 @@ function validateReplicas(object: JsonObject, scale: NonNullable<Subresource["sc
   });
 }
 
-/** The number at a dotted path, or why there is none. */
+/** The number at a dotted path, undefined if absent, or an error message. */
 function readReplicas(object: JsonObject, path: string): number | string | undefined {
   let value: Json = object;
   for (const name of path.split(".").slice(1)) {

@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
 import type { Schema } from "../../facts/schema.js";
 
-/** The parts of a CustomResourceDefinition that this server looks at. */
+/** The parts of a CustomResourceDefinition that this server reads. */
 export interface CustomResourceDefinition extends KubeObject {
   readonly spec: CrdSpec;
   readonly status?: CrdStatus;
@@ -91,7 +91,7 @@ export function hasCondition(crd: CustomResourceDefinition, type: string): boole
   return (crd.status?.conditions ?? []).some((condition) => condition.type === type && condition.status === "True");
 }
 
-/** The conditions with one set; its time moves only when its status does. */
+/** Sets one condition. Its lastTransitionTime changes only with its status. */
 export function withCondition(
   conditions: readonly CrdCondition[] | null | undefined,
   wanted: Omit<CrdCondition, "lastTransitionTime">,

@@ -19,7 +19,7 @@ interface Document {
   readonly etag: string;
 }
 
-/** Discovery answers, encoded once for each state of the catalog. */
+/** Serves discovery. Each document is encoded once per state of the catalog. */
 export class DiscoveryEndpoints {
   readonly #catalog: ResourceCatalog;
   readonly #documents = new Map<string, Document>();
@@ -29,7 +29,7 @@ export class DiscoveryEndpoints {
     this.#catalog = catalog;
   }
 
-  /** Undefined where the path is none of discovery's. */
+  /** Undefined if the path does not belong to discovery. */
   answer(request: ApiRequest): ApiResponse | undefined {
     const parts = partsOf(request.path);
     const [root, group, version] = parts;
@@ -73,7 +73,7 @@ export class DiscoveryEndpoints {
     return this.#legacy(request, `version ${groupName}/${version}`, () => legacyResourceList(groupName, found));
   }
 
-  /** In the requested representation, as an object would be. */
+  /** Answers in the negotiated representation, like an object. */
   #legacy(request: ApiRequest, key: string, make: () => object): ApiResponse {
     const isPretty = wantsPretty(request.query.get("pretty"), headerOf(request, "user-agent"));
     const accept = headerOf(request, "accept");
@@ -100,8 +100,8 @@ export class DiscoveryEndpoints {
 }
 
 /**
- * The list of groups, and each group, come from another part of the real server than the rest: whatever the method is, and
- * with another refusal.
+ * The aggregator of the real server answers the group list and single groups. It accepts any method and words its 406
+ * differently.
  */
 function isAggregators([root, ...rest]: readonly string[]): boolean {
   return root === "apis" && rest.length < 2;
@@ -109,7 +109,7 @@ function isAggregators([root, ...rest]: readonly string[]): boolean {
 
 const AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/** Whether a client takes aggregated discovery, before it would take another. */
+/** Whether a client prefers aggregated discovery. */
 function wantsAggregated(accept: string | undefined): boolean {
   for (const { type, parameters } of parseAccept(accept ?? "")) {
     if (type !== "application/json" && type !== "*/*" && type !== "application/*") continue;

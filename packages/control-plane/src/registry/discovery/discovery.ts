@@ -2,7 +2,7 @@ import type { ResourceCatalog } from "../../kinds/catalog.js";
 import { apiVersionOf, type CatalogGroup, type CatalogVersion } from "../../kinds/catalog.js";
 import type { ResourceDefinition, Subresource } from "../../kinds/resource-definition.js";
 
-/** The aggregated documents: everything that `/api` or `/apis` serve, in one answer. */
+/** The aggregated document: everything under `/api` or `/apis` in one response. */
 export function aggregatedDiscovery(groups: readonly CatalogGroup[]): object {
   return {
     kind: "APIGroupDiscoveryList",
@@ -39,7 +39,7 @@ function aggregatedResource(definition: ResourceDefinition): object {
   };
 }
 
-/** Built-in resources leave out the group and version of their own; those of CRDs always say them. */
+/** Built-in resources omit their own group and version; custom resources always state them. */
 function responseKind(of: { group: string; version: string; kind: string }, definition: ResourceDefinition): object {
   const isOwn = of.group === definition.group && of.version === definition.version;
   if (definition.isBuiltIn && isOwn) return { group: "", version: "", kind: of.kind };

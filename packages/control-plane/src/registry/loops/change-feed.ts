@@ -4,8 +4,8 @@ import type { Change, Storage } from "../../storage/storage.js";
 export type ChangeListener = (changes: readonly Change[]) => void;
 
 /**
- * The changes of every resource, those of CRDs that come later included. What is there at the start comes first, as if
- * it had just been added, so that work left by an earlier process is taken up.
+ * Changes of every resource, including those of CRDs added later. Objects that exist at the start arrive first as
+ * added, so that the loops resume work that an earlier process left.
  */
 export class ChangeFeed implements Disposable {
   readonly #storage: Storage;
@@ -42,7 +42,7 @@ export class ChangeFeed implements Disposable {
     const subscription = this.#storage.subscribe(resource, snapshot.revision, {
       changes: (changes) => {
         this.#tell(changes);
-        // A CRD may have been installed by this very change, by a subscriber before this one.
+        // An earlier subscriber may have installed a CRD because of this change.
         this.#follow();
       },
       ended: () => this.#subscriptions.delete(resource),

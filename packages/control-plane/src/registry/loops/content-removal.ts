@@ -2,10 +2,10 @@ import type { StoredObject } from "../../storage/storage.js";
 import type { WriteEnvironment } from "../write/write-request.js";
 import { removeStored } from "./plane-write.js";
 
-/** So many deletes are under way at once: they share the storage's commits. */
+/** Number of concurrent deletes. They share the storage's commits. */
 const AT_ONCE = 64;
 
-/** Deletes every object that is not being deleted yet, and returns those that remain for now. Throws the first refusal. */
+/** Deletes every object that is not being deleted yet. Returns the objects that still exist. Throws the first error. */
 export async function removeAll(
   environment: WriteEnvironment,
   objects: readonly StoredObject[],
@@ -18,7 +18,7 @@ export async function removeAll(
     const removals = batch.map((stored) => removeStored(environment, stored, account, "Background", signal));
     const refused = (await Promise.allSettled(removals)).find(({ status }) => status === "rejected");
     if (refused?.status === "rejected") throw refused.reason;
-    // Others have their turn: writes to memory alone never leave the event loop by themselves.
+    // Yield to other work: writes to an in-memory storage never leave the event loop.
     await environment.clock.sleep(0, signal);
   }
   return objects.flatMap(({ resource, key }) => environment.storage.get(resource, key) ?? []);

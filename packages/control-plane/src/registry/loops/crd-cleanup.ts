@@ -6,11 +6,11 @@ import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 
 const ACCOUNT = "crd-finalizer";
 
-/** Deletes the objects of CRDs that are deleted, then lets the CRD go. */
+/** Deletes the objects of deleted CRDs, then lets the CRD go. */
 export class CrdCleanup implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
-  /** CRDs that wait, by the resource that their objects are stored under. */
+  /** Deleted CRDs that wait for their objects, by the resource of these objects. */
   readonly #waiting = new Map<string, string>();
 
   constructor(environment: LoopEnvironment) {

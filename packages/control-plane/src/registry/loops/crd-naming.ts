@@ -8,7 +8,9 @@ import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 
 const ACCOUNT = "crd-naming";
 
-/** Accepts the names of CRDs and establishes them; checks a CRD that lost a name again when the name may be free. */
+/**
+ * Accepts the names of CRDs and establishes them. Checks a CRD with a name conflict again when the name may be free.
+ */
 export class CrdNaming implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
@@ -22,12 +24,12 @@ export class CrdNaming implements AsyncDisposable {
     for (const { current, previous } of changes) {
       if (current.resource !== CRD_STORAGE) continue;
       this.#loop.add(current.key);
-      // A new CRD frees no name: the others need no look.
+      // A new CRD frees no name, so the other CRDs need no check.
       if (previous !== undefined) this.#addGroup((current.object as CustomResourceDefinition).spec.group);
     }
   }
 
-  /** Resolves once all that changed so far was looked at. */
+  /** Resolves once all changes so far are processed. */
   settled(): Promise<void> {
     return this.#loop.idle();
   }

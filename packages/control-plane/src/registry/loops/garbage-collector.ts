@@ -10,8 +10,8 @@ const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";
 
 /**
- * Deletes what nobody owns any more. Dependents are found by the storage's index of owner uids; an owner that was never
- * there counts as one that is gone. Keys are `resource key`.
+ * Deletes objects whose owners are all gone. Finds dependents by the storage's index of owner uids. An owner that never
+ * existed counts as gone. Keys are `resource key`.
  */
 export class GarbageCollector implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
@@ -30,7 +30,7 @@ export class GarbageCollector implements AsyncDisposable {
       if (type !== "deleted" && isRelevant) this.#add(current);
       if (type !== "deleted" && metadata.deletionTimestamp === undefined) continue;
       for (const dependent of this.#environment.storage.dependents(metadata.uid)) this.#add(dependent);
-      // An owner that waits for this one may be free to go.
+      // An owner that waits for this object may now be deleted.
       for (const owner of metadata.ownerReferences ?? []) this.#addOwner(owner, metadata.namespace);
     }
   }
@@ -48,7 +48,7 @@ export class GarbageCollector implements AsyncDisposable {
     if (typeof stored === "object" && hasMark(stored.object)) this.#add(stored);
   }
 
-  /** Owners that `previous` blocked and `current` does not block may be free to go. */
+  /** Owners that `previous` blocked and `current` does not may now be deleted. */
   #addReleased(previous: KubeObject, current: KubeObject): void {
     const { ownerReferences = [], namespace } = previous.metadata;
     for (const owner of ownerReferences) {
@@ -56,7 +56,7 @@ export class GarbageCollector implements AsyncDisposable {
     }
   }
 
-  /** The owner; `absent` if there is none with this uid; `unknown` if its kind or namespace cannot be told. */
+  /** The owner; `absent` if none has this uid; `unknown` if its kind or namespace is unknown. */
   #ownerOf(owner: OwnerReference, namespace: string | undefined): StoredObject | "absent" | "unknown" {
     const definition = this.#environment.catalog.findKind(owner.apiVersion, owner.kind);
     if (definition === undefined || (definition.namespaced && !namespace)) return "unknown";
@@ -78,7 +78,7 @@ export class GarbageCollector implements AsyncDisposable {
     await this.#judge(stored, signal);
   }
 
-  /** Looks at the owners: one that stays keeps the object; without any it goes. */
+  /** Keeps the object if an owner stays, and deletes it if all owners are gone. */
   async #judge(stored: StoredObject, signal: AbortSignal): Promise<void> {
     const { ownerReferences = [], namespace, finalizers = [], uid } = stored.object.metadata;
     if (ownerReferences.length === 0) return;
@@ -99,8 +99,8 @@ export class GarbageCollector implements AsyncDisposable {
     const dependents = [...this.#environment.storage.dependents(uid)];
     const isForeground = waiting.length > 0 && dependents.length > 0;
     if (isForeground && dependents.some(({ object }) => isDeletingDependents(object))) {
-      // A dependent that waits for this object is taken for an owner further up, as the real collector takes it: in a
-      // circle, one object must stop to block its owner, or all of them would wait for each other.
+      // Like the real collector, treat a dependent that waits for this object as an owner further up. In a cycle one
+      // object must stop blocking its owner, or all of them wait for each other.
       await changeStored(this.#environment, stored, ACCOUNT, signal, withoutBlocking);
     }
     const policy = finalizers.includes(ORPHAN)
@@ -111,7 +111,7 @@ export class GarbageCollector implements AsyncDisposable {
     await removeStored(this.#environment, stored, ACCOUNT, policy, signal);
   }
 
-  /** Takes the owner's reference off its dependents, then lets it go. */
+  /** Removes the owner reference from the dependents, then lets the owner go. */
   async #orphan(owner: StoredObject, signal: AbortSignal): Promise<void> {
     const { uid } = owner.object.metadata;
     for (const dependent of [...this.#environment.storage.dependents(uid)]) {
@@ -123,8 +123,9 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /**
-   * An owner that is deleted in the foreground goes when the dependents that block it are gone. Its dependents are not
-   * queued here: they were when the owner was marked. Two that wait for each other would queue each other for ever.
+   * In foreground deletion an owner goes once its blocking dependents are gone. This does not queue the dependents:
+   * they were queued when the owner was marked. Otherwise two objects that wait for each other would queue each other
+   * forever.
    */
   async #awaitDependents(owner: StoredObject, signal: AbortSignal): Promise<void> {
     const { uid } = owner.object.metadata;

@@ -8,7 +8,7 @@ import { planeRequest } from "./plane-write.js";
 import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 
 export interface ServerAddress {
-  /** What the server listens on. */
+  /** The host that the server listens on. */
   readonly host: string;
   readonly port: number;
 }
@@ -22,7 +22,7 @@ const SERVICES = "/services";
 
 type Desired = Readonly<Record<string, (port: number, address: string | undefined) => object | undefined>>;
 
-/** What each of the three objects says, beyond what it is called. */
+/** The desired content of the three objects, except their names. */
 const DESIRED: Desired = {
   [SERVICES]: (port) => ({
     metadata: { labels: { component: "apiserver", provider: "kubernetes" } },
@@ -56,8 +56,8 @@ const DESIRED: Desired = {
 };
 
 /**
- * Keeps the service `kubernetes` in `default`, and its endpoints, at the address of the listening server: sets them at
- * the start, and reverts changes and deletes.
+ * Maintains the Service `kubernetes` in `default` and its endpoints at the address of the server. Writes them at the
+ * start and reverts changes and deletes.
  */
 export class KubernetesService implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
@@ -83,7 +83,7 @@ export class KubernetesService implements AsyncDisposable {
     for (const resource in DESIRED) this.#loop.add(resource);
   }
 
-  /** Resolves when all that is to be written was tried. */
+  /** Resolves once all pending writes were tried. */
   settled(): Promise<void> {
     return this.#loop.idle();
   }
@@ -106,7 +106,7 @@ export class KubernetesService implements AsyncDisposable {
   }
 }
 
-/** Keeps metadata of others, but not other addresses. */
+/** Keeps foreign metadata, but replaces the addresses. */
 function merged(old: KubeObject | undefined, desired: UntypedObject): KubeObject {
   const { metadata, spec, ...rest } = desired;
   const before = old as UntypedObject | undefined;
@@ -124,8 +124,8 @@ function merged(old: KubeObject | undefined, desired: UntypedObject): KubeObject
 }
 
 /**
- * As the real server has it: no endpoint may be a loopback, so one that listens there, or everywhere, is known by the
- * first address of the machine. Undefined where there is none.
+ * The real server allows no loopback endpoint. If the server listens on a loopback or on all addresses, advertise the
+ * first address of the machine. Undefined if there is none.
  */
 export function advertisedAddress(
   host: string,

@@ -10,7 +10,7 @@ export interface NamespaceCondition {
 
 type Finding = Omit<NamespaceCondition, "lastTransitionTime">;
 
-/** What each condition says while nothing is wrong. */
+/** Each condition without failures. */
 const FINE: readonly Finding[] = [
   fine("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
   fine(
@@ -31,7 +31,9 @@ function fine(type: string, reason: string, message: string): Finding {
   return { type, status: "False", reason, message };
 }
 
-/** What the real controller says of a namespace that it empties. `namesOf` gives `configmaps.` or `deployments.apps`. */
+/**
+ * The real controller's conditions for a terminating namespace. `namesOf` gives `configmaps.` or `deployments.apps`.
+ */
 export function namespaceFindings(
   failures: readonly string[],
   remaining: readonly StoredObject[],
@@ -60,7 +62,7 @@ export function namespaceFindings(
   return FINE.map((each) => found.find(({ type }) => type === each.type) ?? each);
 }
 
-/** The conditions after these findings. Conditions of other types stay, and each keeps its place. */
+/** Applies the findings. Conditions of other types stay, and each keeps its position. */
 export function withFindings(
   before: readonly NamespaceCondition[],
   findings: readonly Finding[],

@@ -19,12 +19,12 @@ interface NamespaceLike extends UntypedObject {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly NamespaceCondition[] };
 }
 
-/** How long the real controller gives finalizers before it looks again. */
+/** The real controller's estimate for finalizers before it checks again. */
 const FINALIZER_SECONDS = 15;
 
 /**
- * Empties namespaces that are deleted, and lets them go when nothing is left. Pods go first: while any is there, nothing
- * else is deleted, so that what runs in the pods keeps its configuration, its network policies and its permissions.
+ * Empties deleted namespaces and lets them go once nothing is left. Pods go first: other objects stay while any pod
+ * exists, so that pods keep their configuration, network policies and permissions until they end.
  */
 export class NamespaceDeletion implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
@@ -51,7 +51,7 @@ export class NamespaceDeletion implements AsyncDisposable {
     await this.#loop[Symbol.asyncDispose]();
   }
 
-  /** Conditions report what keeps a namespace, not the log: it waits for the finalizers of others. */
+  /** Conditions, not the log, report what blocks a namespace: it waits for finalizers of other controllers. */
   async #empty(name: string, signal: AbortSignal): Promise<Turn> {
     const { storage, clock } = this.#environment;
     const namespace = storage.get(NAMESPACES, name);
@@ -83,7 +83,7 @@ export class NamespaceDeletion implements AsyncDisposable {
     return "done";
   }
 
-  /** After half of the time that the rest is thought to need, as the real controller does. */
+  /** Checks again after half of the estimated time, as the real controller does. */
   #lookAgain(name: string, expectedSeconds: number): Turn {
     this.#loop.addAfter(name, (Math.floor(expectedSeconds / 2) + 1) * 1_000);
     return "done";
@@ -96,7 +96,10 @@ export class NamespaceDeletion implements AsyncDisposable {
     }
   }
 
-  /** Deletes the objects of one resource. A refused delete hides how many objects remain, as in the real controller. */
+  /**
+   * Deletes the objects of one resource. If a delete fails, remaining objects are not counted, as in the real
+   * controller.
+   */
   async #removed(namespace: string, resource: string, graceSeconds: number, signal: AbortSignal): Promise<Removal> {
     const objects = [...this.#environment.storage.snapshot(resource)!.entries({ namespace })];
     if (objects.length === 0) return { remaining: [], failures: [] };
@@ -116,7 +119,7 @@ export class NamespaceDeletion implements AsyncDisposable {
     return `unexpected items still remain in namespace: ${namespace} for gvr: ${gvr}`;
   }
 
-  /** Writes what the namespace waits for into its status, where that has changed. */
+  /** Updates the conditions of the namespace if they changed. */
   async #report(
     name: string,
     failures: readonly string[],
@@ -136,7 +139,7 @@ export class NamespaceDeletion implements AsyncDisposable {
     await this.#change(name, "status", signal, next);
   }
 
-  /** The names under which a stored resource is served: events are in two groups. */
+  /** All names that serve a stored resource: two groups serve events. */
   #groupsOf(resource: string): readonly string[] {
     const served = [...this.#environment.catalog.definitions()].filter(({ storageId }) => storageId === resource);
     return [...new Set(served.map(({ plural, group }) => `${plural}.${group}`))];
@@ -172,7 +175,7 @@ interface PodLike {
   readonly status?: { readonly phase?: string };
 }
 
-/** The longest grace among running pods, or 0 once that time has passed since the namespace was deleted. */
+/** The longest grace period of running pods, or 0 once that time has passed since the namespace was deleted. */
 function graceLeft(pods: Iterable<StoredObject>, deletedAt: string, nowMs: number): number {
   let seconds = 0;
   for (const { object } of pods) {

@@ -9,7 +9,7 @@ import { tracked } from "../write/field-ownership.js";
 import { update } from "../write/update.js";
 import type { WriteEnvironment, WriteRequest } from "../write/write-request.js";
 
-/** The writes of the plane's own loops: as a system user, through the same path as everybody's. */
+/** The plane's own loops write as a system user through the same path as every client. */
 export function planeRequest(
   definition: ResourceDefinition,
   namespace: string,
@@ -38,7 +38,7 @@ export function planeRequest(
   };
 }
 
-/** Deletes one object, unless another has its name by now; that it is gone already is fine. */
+/** Deletes one object by uid. Ignores objects that are already gone or were replaced. */
 export async function removeStored(
   environment: WriteEnvironment,
   stored: StoredObject,
@@ -54,7 +54,7 @@ export async function removeStored(
   await ignoringAbsence(() => remove(environment, request, { name, options }));
 }
 
-/** Changes the metadata of one object; a status of 404 or 409 means that another client was faster. */
+/** Changes the metadata of one object. A 404 or 409 means that another client was faster, and is ignored. */
 export async function changeStored(
   environment: WriteEnvironment,
   stored: StoredObject,
@@ -110,7 +110,7 @@ export function withoutOwners(object: KubeObject, isDropped: (owner: OwnerRefere
   return filtered(object, "ownerReferences", (owner) => !isDropped(owner));
 }
 
-/** Removes a list that ends up empty, so that no manager owns it. */
+/** Removes an empty list entirely, so that no manager owns it. */
 function filtered<Field extends "finalizers" | "ownerReferences">(
   object: KubeObject,
   field: Field,

@@ -26,8 +26,8 @@ interface ClaimUser extends UntypedObject {
 }
 
 /**
- * Lets claims, volumes and their classes go once they are deleted and nobody uses them any more. Admission gives them the
- * finalizer for it; where somebody takes that away, they get it again.
+ * Lets deleted claims, volumes and volume attributes classes go once nothing uses them. Admission adds the finalizer;
+ * this loop adds it again if somebody removes it.
  */
 export class StorageProtection implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
@@ -45,7 +45,7 @@ export class StorageProtection implements AsyncDisposable {
       if (finalizer !== undefined && type !== "deleted" && isDue(object, finalizer)) {
         this.#loop.add(`${resource} ${key}`);
       }
-      // The deleted pod may have been the last user.
+      // This pod may have been the last user of its claims.
       if (resource === PODS)
         for (const name of claimsOf(object)) this.#loop.add(`${CLAIMS} ${object.metadata.namespace}/${name}`);
       const className = (object as ClaimUser).spec?.volumeAttributesClassName;
@@ -86,12 +86,12 @@ export class StorageProtection implements AsyncDisposable {
   }
 }
 
-/** Whether it is to be let go, or to be protected again. */
+/** Whether the object is deleted or lacks its finalizer. */
 function isDue({ metadata }: KubeObject, finalizer: string): boolean {
   return metadata.deletionTimestamp !== undefined || !metadata.finalizers?.includes(finalizer);
 }
 
-/** Nothing can be added to an object that is being deleted by now. */
+/** An object that is being deleted accepts no new finalizers. */
 function withFinalizer(object: KubeObject, finalizer: string): KubeObject {
   const { metadata } = object;
   if (!isDue(object, finalizer) || metadata.deletionTimestamp !== undefined) return object;

@@ -8,25 +8,25 @@ export interface LoopEnvironment extends WriteEnvironment {
   readonly log: LoopLog;
 }
 
-/** A loop of the plane's own: it hears of every change, and works on what concerns it. */
+/** A loop of the plane. It receives every change and works on those that concern it. */
 export interface RegistryLoop extends AsyncDisposable {
   onChanges(changes: readonly Change[]): void;
 }
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 30_000;
-/** Keys in a row, before requests have their turn: work on memory alone never leaves the event loop by itself. */
+/** Keys before the loop yields to requests: work in memory never leaves the event loop by itself. */
 const KEYS_PER_TURN = 16;
 
-/** Receives what went wrong in a loop and will be tried again. */
+/** Receives failures that a loop will retry. */
 export type LoopLog = (message: string, error: unknown) => void;
 
-/** What a turn says of its key: nothing more to do for now, or to be tried again, later each time, without a line in the log. */
+/** The result for a key: done for now, or retry with backoff and without a log line. */
 export type Turn = "done" | "again";
 
 /**
- * Works on keys one after the other, never twice at once; a key that was added during its turn runs again. Logs and
- * retries failures with growing delays.
+ * Processes keys one at a time. A key that is added while it runs runs again. Failures are logged and retried with
+ * backoff.
  */
 export class WorkLoop implements AsyncDisposable {
   readonly #clock: Clock;
@@ -42,7 +42,7 @@ export class WorkLoop implements AsyncDisposable {
     { clock, log }: { readonly clock: Clock; readonly log: LoopLog },
     work: (key: string, signal: AbortSignal) => Promise<Turn> | Promise<void>,
   ) {
-    // All that a turn has under way listens: deletes of many objects at once, and their webhooks.
+    // A turn may have many listeners on this signal: parallel deletes and their webhooks.
     setMaxListeners(0, this.#lifetime.signal);
     this.#clock = clock;
     this.#log = log;
@@ -55,7 +55,7 @@ export class WorkLoop implements AsyncDisposable {
     this.#running ??= this.#run();
   }
 
-  /** Adds the key after `delayMs`. Of several calls for one key the last counts. */
+  /** Adds the key after `delayMs`. A later call for the same key replaces an earlier one. */
   addAfter(key: string, delayMs: number): void {
     if (this.#lifetime.signal.aborted) return;
     this.#retries.get(key)?.[Symbol.dispose]();
@@ -66,7 +66,7 @@ export class WorkLoop implements AsyncDisposable {
     this.#retries.set(key, timer.unref());
   }
 
-  /** Resolves once every key that was added so far had its turn; what failed is not waited for. */
+  /** Resolves once every key added so far was processed. Does not wait for retries. */
   async idle(): Promise<void> {
     await this.#running;
   }
@@ -79,7 +79,7 @@ export class WorkLoop implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    // Never within the change that added the key: its writer goes first.
+    // Do not run inside the change that added the key: its writer goes first.
     await undefined;
     let keys = 0;
     for (const key of this.#keys) {

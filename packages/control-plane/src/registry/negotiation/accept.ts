@@ -1,9 +1,9 @@
 import { notAcceptable, StatusError } from "../../api/status-error.js";
 
-/** What an answer looks like. */
+/** The format of a response. */
 export interface Representation {
   readonly mediaType: "application/json" | "application/yaml";
-  /** The object itself where left out. */
+  /** Undefined for the object itself. */
   readonly as?: {
     readonly kind: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
     readonly version: string;
@@ -11,7 +11,7 @@ export interface Representation {
   readonly isPretty: boolean;
 }
 
-/** Into what an endpoint can turn its objects: tables and metadata, metadata alone, or nothing. */
+/** What an endpoint can turn its objects into: tables and metadata, metadata only, or nothing. */
 export type Transforms = "all" | "metadata" | "none";
 
 export const JSON_ANSWER: Representation = { mediaType: "application/json", isPretty: false };
@@ -19,10 +19,10 @@ export const JSON_ANSWER: Representation = { mediaType: "application/json", isPr
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const BUILT_IN_TYPES = ["application/json", "application/yaml", PROTOBUF];
 const CUSTOM_TYPES = ["application/json", "application/yaml"];
-/** In which events can be told one after the other. */
+/** Media types of a watch. */
 export const STREAMED_TYPES = ["application/json;stream=watch", `${PROTOBUF};stream=watch`];
 
-/** The media types in which a resource is spoken. */
+/** The media types of a resource. */
 export function mediaTypesOf(isBuiltIn: boolean): readonly string[] {
   return isBuiltIn ? BUILT_IN_TYPES : CUSTOM_TYPES;
 }
@@ -33,7 +33,7 @@ interface Clause {
   readonly quality: number;
 }
 
-/** The clauses of an Accept header, the most wanted first. */
+/** The clauses of an Accept header, sorted by preference. */
 export function parseAccept(header: string): readonly Clause[] {
   return header
     .split(",")
@@ -52,8 +52,8 @@ export function parseAccept(header: string): readonly Clause[] {
 }
 
 /**
- * Chooses the representation for an Accept header. Where a client asks for protobuf, JSON is answered and labelled as
- * such: every client decodes by the answer's own type. `isWatchable` is the path of a collection to read.
+ * Chooses the representation for an Accept header. A client that asks for protobuf gets JSON with a JSON content type:
+ * every client decodes by the type of the response. `isWatchable` means that the path is a collection to read.
  */
 export function negotiate(
   header: string | undefined,
@@ -77,14 +77,14 @@ export function negotiate(
     const as = transforms === "none" ? undefined : transformOf(parameters);
     if (as !== undefined && (transforms === "all" || as.kind !== "Table")) return { mediaType, as, isPretty };
   }
-  // The real server names protobuf here, though custom resources have none.
+  // The real server lists protobuf here, although custom resources do not support it.
   if (isTypeKnown || !isBuiltIn) throw notAcceptable(isBuiltIn ? supported : BUILT_IN_TYPES);
   const available = isWatchable ? [...supported, ...STREAMED_TYPES] : supported;
   const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`;
   throw new StatusError(406, "NotAcceptable", message, {});
 }
 
-/** An error is never a table; to whom understands nothing that it could be, it is JSON for people to read. */
+/** An error is never a Table. A client that accepts none of the supported types gets pretty JSON. */
 export function negotiateError(header: string | undefined, isBuiltIn: boolean, isPretty: boolean): Representation {
   try {
     return negotiate(header?.replaceAll("application/*", "*/*"), isBuiltIn, "none", isPretty);
@@ -94,7 +94,7 @@ export function negotiateError(header: string | undefined, isBuiltIn: boolean, i
   }
 }
 
-/** Whether protobuf is among what a client understands. */
+/** Whether the client accepts protobuf. */
 export function asksForProtobuf(header: string | undefined): boolean {
   return header !== undefined && parseAccept(header).some(({ type }) => type === PROTOBUF);
 }
@@ -111,7 +111,7 @@ function transformOf(parameters: ReadonlyMap<string, string>): Representation["a
   return { kind, version };
 }
 
-/** People read what browsers and command-line tools fetch. */
+/** Defaults to pretty output for browsers and command-line tools, because people read it. */
 export function wantsPretty(pretty: string | null, userAgent: string | undefined): boolean {
   if (pretty !== null && pretty !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(pretty);
   return userAgent !== undefined && /^(?:curl|Wget|Mozilla\/5\.0)/.test(userAgent);

@@ -7,18 +7,18 @@ import { JSON_ANSWER, type Representation } from "./accept.js";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const NEWLINE = 0x0a;
-/** An answer that is longer is written as JSON where YAML was asked for. */
+/** A longer response is written as JSON even if the client asked for YAML. */
 const MOST_YAML_CHARACTERS = 256 * 1024;
 
 export const COMMON_HEADERS: Readonly<Record<string, string>> = { "cache-control": "no-cache, private" };
 
-/** Shared by all answers in JSON, so that these are written out once. */
+/** Shared by all JSON responses, so that the headers are formatted once. */
 export const JSON_HEADERS: Readonly<Record<string, string>> = {
   ...COMMON_HEADERS,
   "content-type": "application/json",
 };
 
-/** A value in the representation that was negotiated. */
+/** Encodes a value in the negotiated representation. */
 export function answer(status: number, value: unknown, representation: Representation = JSON_ANSWER): ApiResponse {
   const { mediaType, isPretty } = representation;
   const headers = { ...COMMON_HEADERS, "content-type": mediaType };
@@ -27,7 +27,7 @@ export function answer(status: number, value: unknown, representation: Represent
   return { status, headers, body: encoder.encode(text) };
 }
 
-/** A value that is JSON bytes already: what the storage keeps goes out as it is. */
+/** Answers with JSON bytes, such as those that the storage keeps, without encoding them again. */
 export function answerBytes(
   status: number,
   json: Uint8Array,
@@ -42,17 +42,17 @@ export function answerBytes(
   return { status, headers: JSON_HEADERS, body };
 }
 
-/** YAML as the real server writes it: keys in order, quoted only where needed. */
+/** YAML as the real server writes it: sorted keys, quotes only where needed. */
 function toYaml(value: unknown): string {
   const json = JSON.stringify(value);
-  // JSON is YAML too. What writes the other form is slow, and recurses with much of the stack for each level: a list
-  // must not fail, nor everybody wait, for one object that is large or nests deep.
+  // JSON is valid YAML. The YAML writer is slow and uses much stack per level. One large or deep object must not fail a
+  // list or block other requests.
   if (json.length > MOST_YAML_CHARACTERS || nestsDeeper(json, MAX_YAML_DEPTH)) return `${json}\n`;
   const text = yaml().stringify(value, { sortMapEntries: true, lineWidth: 0, indentSeq: false, version: "1.1" });
   return text.replace(/^( *)"\.": /gm, "$1.: ");
 }
 
-/** Whether brackets outside of texts nest deeper than `most`. */
+/** Whether brackets outside of strings nest deeper than `most`. */
 function nestsDeeper(json: string, most: number): boolean {
   let depth = 0;
   let isText = false;
@@ -82,7 +82,7 @@ export function text(status: number, body: string, headers: Readonly<Record<stri
   };
 }
 
-/** The answer to a path that nothing serves. */
+/** The response for a path that nothing serves. */
 export function pageNotFound(): ApiResponse {
   return text(404, "404 page not found\n");
 }
@@ -91,7 +91,7 @@ export function pageNotFound(): ApiResponse {
 export function withWarnings(response: ApiResponse, warnings: Warnings): ApiResponse {
   const { texts } = warnings;
   if (texts.length === 0) return response;
-  // A quoted-string of RFC 7230, in UTF-8: Node writes each character of a header as one byte.
+  // A quoted-string of RFC 7230 in UTF-8: Node writes each character of a header as one byte.
   const values = texts.map((text) => Buffer.from(`299 - "${text.replace(/["\\]/g, "\\$&")}"`).toString("latin1"));
   return { ...response, headers: { ...response.headers, warning: values } };
 }

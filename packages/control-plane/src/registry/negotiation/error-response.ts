@@ -6,7 +6,7 @@ import { headerOf } from "../endpoint.js";
 import { asksForProtobuf, JSON_ANSWER, negotiateError, type Representation, wantsPretty } from "./accept.js";
 import { answer, COMMON_HEADERS } from "./answer.js";
 
-/** An endpoint that was found, and the form in which it would have answered. */
+/** The endpoint of a request, and the representation that it would have answered in. */
 export interface FoundEndpoint {
   readonly definition: ResourceDefinition;
   readonly representation: Representation;
@@ -43,7 +43,7 @@ function answerError(error: StatusError, representation: Representation): ApiRes
   return { ...response, headers: { ...response.headers, "retry-after": String(retryAfter) } };
 }
 
-/** An error before anything was negotiated, for a client that understands nothing else. */
+/** An error before negotiation, for a client that accepts only protobuf. */
 function answerProtobufError({ status }: StatusError): ApiResponse {
   const headers = { ...COMMON_HEADERS, "content-type": "application/vnd.kubernetes.protobuf" };
   return { status: status.code, headers, body: encodeStatus(status) };

@@ -1,8 +1,8 @@
 import { META } from "./operation-name.js";
 
 /**
- * What the fields of every object's metadata mean, for `kubectl explain`. The schemas of built-in kinds are kept without
- * descriptions, and link to their reference; metadata is what they and custom kinds share.
+ * Descriptions of the metadata fields, for `kubectl explain`. Schemas of built-in kinds have no field descriptions and
+ * link to the Kubernetes reference instead. Built-in and custom kinds share the metadata.
  */
 const OBJECT_META: Readonly<Record<string, string>> = {
   annotations: "Annotations is a map of texts that tools and people keep with the object. They cannot be selected by.",
@@ -38,8 +38,8 @@ interface Kinded {
 }
 
 /**
- * The schema of a built-in kind with a link to where its fields are described; that of metadata with descriptions of its
- * own fields.
+ * Adds a description to the schema of a built-in kind: a link to its reference. The metadata schemas get descriptions
+ * of their fields.
  */
 export function described<Schema extends object>(name: string, schema: Schema, release: string): Schema {
   const [kind, ...others] = (schema as Kinded)["x-kubernetes-group-version-kind"] ?? [];

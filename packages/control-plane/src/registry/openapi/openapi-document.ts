@@ -11,10 +11,10 @@ type Components = Record<string, object>;
 
 const OBJECT_METADATA = { description: METADATA_DESCRIPTION, allOf: [reference(`${META}.ObjectMeta`)] };
 const ALWAYS = [`${META}.Status`, `${META}.DeleteOptions`, `${META}.Patch`];
-/** Built-in group versions describe their own list of resources and their watches as well. */
+/** Documents of built-in group versions also describe their resource list and watch events. */
 const BUILT_IN = [`${META}.APIResourceList`, `${META}.WatchEvent`];
 
-/** The OpenAPI v3 document of one group version: its paths, and every schema that they lead to. */
+/** The OpenAPI v3 document of one group version: its paths, and every schema that they reference. */
 export function openApiDocument(facts: Facts, group: string, { resources }: CatalogVersion): object {
   const isBuiltIn = resources.some((definition) => definition.isBuiltIn);
   const custom: Components = Object.assign({}, ...resources.map((definition) => customComponents(definition)));
@@ -49,7 +49,7 @@ export function openApiDocument(facts: Facts, group: string, { resources }: Cata
   };
 }
 
-/** Options and events belong to every group; a document names its own and the core group alone. */
+/** DeleteOptions and WatchEvent belong to every group. A document lists only its own group and the core group. */
 function ofGroup(schema: Kinded, group: string, versions: ReadonlySet<string>): Kinded {
   const key = "x-kubernetes-group-version-kind";
   const kinds = schema[key];
@@ -63,7 +63,7 @@ interface Kinded {
   readonly "x-kubernetes-group-version-kind"?: readonly { readonly group: string; readonly version: string }[];
 }
 
-/** The document of a path that has no resources: a list of groups or versions, the server's version or keys. */
+/** The document of a path without resources: a list of groups or versions, the server's version, or its keys. */
 export function listDocument(facts: Facts, path: string): object {
   const get = { responses: { "200": { description: "OK", content: { "application/json": {} } } } };
   return {
@@ -82,7 +82,7 @@ function kindKey(group: string, version: string, kind: string): string {
   return `${group}/${version}/${kind}`;
 }
 
-/** `com.example.web.v1.Website`: the group backwards. */
+/** `com.example.web.v1.Website`: the group with its parts reversed. */
 export function customComponentName({ group, version }: ResourceDefinition, kind: string): string {
   return [...group.split(".").reverse(), version, kind].join(".");
 }
@@ -119,7 +119,7 @@ function customComponents(definition: ResourceDefinition): Components {
   };
 }
 
-/** A schema whose embedded resources have apiVersion, kind and metadata, as every object. */
+/** Adds apiVersion, kind and metadata to embedded resources. */
 function withEmbedded(schema: Schema): Schema {
   const { properties, items, additionalProperties } = schema;
   return {
@@ -147,7 +147,7 @@ function omitIdentity(properties: object): object {
   return rest;
 }
 
-/** The components that the given ones lead to, in order of their names. */
+/** The components that the given ones reference, sorted by name. */
 function reachable(available: Components, from: Iterable<string>): Components {
   const found = new Map<string, object>();
   const waiting = [...from];

@@ -13,15 +13,15 @@ interface Entry {
   readonly make: () => object;
 }
 
-/** What is served besides group versions and their lists. */
+/** Paths besides group versions and their lists. */
 const PLAIN_PATHS = ["version", "openid/v1/jwks", ".well-known/openid-configuration"];
 
 const PREFIX = "/openapi/v3";
 
-/** What Go clients ask for; the answer's type has a `.` in place of the `@`. */
+/** The media type that Go clients ask for. The content type of the response has `.` instead of `@`. */
 const PROTOBUF_V2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
-/** `/openapi/v3`: an index with a hash for each group version, and their documents, made when asked for. */
+/** `/openapi/v3`: an index with a hash per group version, and the documents, built on demand. */
 export class OpenApiEndpoints {
   readonly #catalog: ResourceCatalog;
   readonly #facts: Facts;
@@ -64,7 +64,7 @@ export class OpenApiEndpoints {
     return isKnown ? { status: 304, headers, body: new Uint8Array() } : { status: 200, headers, body };
   }
 
-  /** Made at the first question after a change of what is served, and kept until the next change. */
+  /** Built on the first request after the catalog changes, and cached until the next change. */
   #swagger(): Swagger {
     const { generation, groups } = this.#catalog;
     if (this.#v2?.generation !== generation)
@@ -126,7 +126,7 @@ export class OpenApiEndpoints {
     for (const hash of this.#documents.keys()) if (!live.has(hash)) this.#documents.delete(hash);
   }
 
-  /** Built-in groups never change while the server runs; those of CRDs change with what was published of them. */
+  /** Built-in groups never change while the server runs. Groups of CRDs change with their published schemas. */
   #hash(path: string, { resources }: CatalogVersion): string {
     const custom = resources
       .filter(({ isBuiltIn }) => !isBuiltIn)
@@ -135,7 +135,7 @@ export class OpenApiEndpoints {
   }
 }
 
-/** The document of one state of the catalog, in the forms that were asked for. */
+/** The document for one state of the catalog, in the formats requested so far. */
 interface Swagger {
   readonly generation: number;
   readonly make: () => object;

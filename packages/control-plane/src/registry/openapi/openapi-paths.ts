@@ -1,7 +1,7 @@
 import type { ResourceDefinition, Subresource } from "../../kinds/resource-definition.js";
 import { article, META, operationId, tagOf } from "./operation-name.js";
 
-/** Query parameters by verb, with their types: clients look here for what the server understands. */
+/** Query parameters by verb, with their types. Clients read them to learn what the server supports. */
 const WRITE_PARAMETERS = [parameter("dryRun"), parameter("fieldManager"), parameter("fieldValidation")];
 const LIST_PARAMETERS = [
   parameter("allowWatchBookmarks", "boolean"),
@@ -36,7 +36,7 @@ export function reference(component: string): object {
   return { $ref: `#/components/schemas/${component}` };
 }
 
-/** What an operation answers and takes. */
+/** The parts of an operation. */
 interface Operation {
   readonly action: string;
   readonly id: string;
@@ -95,7 +95,7 @@ export function resourcePaths(
         action: "deletecollection",
         id: idOf("deleteCollection"),
         description: `delete collection of ${kind}`,
-        // The real server takes delete options for collections of custom resources too, but does not say so.
+        // The real server accepts delete options for collections of custom resources too, but does not document them.
         parameters: definition.isBuiltIn ? [...DELETE_PARAMETERS, ...LIST_PARAMETERS] : LIST_PARAMETERS,
         answer: `${META}.Status`,
       }),
@@ -126,7 +126,7 @@ export function resourcePaths(
   return paths;
 }
 
-/** Custom resources say that a read may name a version; for built-in kinds the real server keeps quiet about it. */
+/** Reads of custom resources document resourceVersion; for built-in kinds the real server does not document it. */
 const READ_VERSION = { parameters: [parameter("resourceVersion")] };
 
 function objectOperations(

@@ -4,7 +4,7 @@ export const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 type Named = Pick<ResourceDefinition, "group" | "version" | "kind" | "namespaced">;
 
-/** `listAppsV1NamespacedDeployment`: as the real server calls its operations. */
+/** `listAppsV1NamespacedDeployment`: the real server's operation names. */
 export function operationId(
   { group, version, kind, namespaced }: Named,
   verb: string,

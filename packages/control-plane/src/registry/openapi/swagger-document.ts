@@ -17,7 +17,7 @@ import {
 
 type Definitions = Record<string, object>;
 
-/** The OpenAPI v2 document of all that is served: one document, of every group and version. */
+/** The OpenAPI v2 document: one document for every group and version. */
 export function swaggerDocument(facts: Facts, groups: readonly CatalogGroup[]): object {
   const served = groups.flatMap(({ versions }) => versions.flatMap(({ resources }) => resources));
   const custom = served.filter(({ isBuiltIn }) => !isBuiltIn);
@@ -63,7 +63,7 @@ export function swaggerDocument(facts: Facts, groups: readonly CatalogGroup[]): 
 
 const TEXT = { type: "string" };
 
-/** What no group version's document has, since it is the answer of no resource. */
+/** Definitions that are in no document of a group version, because no resource returns them. */
 const LISTS: Definitions = {
   [`${META}.Patch`]: {
     description: "Patch is provided to give a concrete name and type to the Kubernetes PATCH request body.",

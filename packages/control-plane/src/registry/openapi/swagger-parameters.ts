@@ -1,4 +1,4 @@
-/** The parameters that many operations of OpenAPI v2 share, by name; operations refer to them. */
+/** Parameters that many OpenAPI v2 operations share, by name. Operations reference them. */
 export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   ...queries("boolean", [
     "allowWatchBookmarks",

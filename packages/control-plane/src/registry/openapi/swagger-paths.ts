@@ -7,7 +7,7 @@ export type ComponentOf = (group: string, version: string, kind: string) => stri
 
 type Paths = Record<string, Record<string, unknown>>;
 
-/** What an operation has of its own. */
+/** The parts of an operation. */
 interface Operation {
   readonly action: string;
   readonly id: string;
@@ -15,17 +15,17 @@ interface Operation {
   readonly of?: { readonly group: string; readonly version: string; readonly kind: string };
   readonly parameters?: readonly object[];
   readonly answer: string | undefined;
-  /** Besides 200. */
+  /** Status codes besides 200. */
   readonly codes?: readonly ("201" | "202")[];
   readonly consumes?: readonly string[];
   readonly isStreamed?: boolean;
-  /** Answers with lines of text. */
+  /** Whether the response is lines of text. */
   readonly isText?: boolean;
 }
 
 const DEPRECATED = "deprecated: use the 'watch' parameter with a list operation instead";
 
-/** Subresources that are connections, with the methods that open them and the query that they take. */
+/** Subresources that open a connection, with their methods and query parameters. */
 const CONNECTIONS: Readonly<Record<string, { readonly methods: readonly string[]; readonly query: object[] }>> = {
   attach: connection("boolean:stderr,stdin,stdout,tty string:container"),
   exec: connection("boolean:stderr,stdin,stdout,tty string:command,container"),
@@ -37,7 +37,7 @@ const LOG_QUERY = queriesOf(
   "boolean:follow,insecureSkipTLSVerifyBackend,previous,timestamps integer:limitBytes,sinceSeconds,tailLines string:container,stream",
 );
 
-/** The paths of one resource in OpenAPI v2, those of its subresources and watches included. */
+/** The OpenAPI v2 paths of one resource, including its subresources and watches. */
 export function swaggerPaths(definition: ResourceDefinition, componentOf: ComponentOf): Paths {
   const { group, version, plural, kind, namespaced, listKind, isBuiltIn, verbs } = definition;
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -62,7 +62,7 @@ export function swaggerPaths(definition: ResourceDefinition, componentOf: Compon
     answer: own,
     codes: ["201", "202"] as const,
   };
-  // What all operations of a path take stands beside them.
+  // Parameters that all operations of a path share belong to the path.
   const isListed = has("list") && !has("create") && !has("deletecollection");
   const isReview = !has("list") && !has("get") && has("create");
   const collection = {
@@ -80,7 +80,7 @@ export function swaggerPaths(definition: ResourceDefinition, componentOf: Compon
         action: "deletecollection",
         id: id("deleteCollection"),
         description: `delete collection of ${kind}`,
-        // The real server takes delete options for collections of custom resources too, but does not say so.
+        // The real server accepts delete options for collections of custom resources too, but does not document them.
         parameters: isBuiltIn
           ? [body(`${META}.DeleteOptions`, false), ...shared([...new Set([...DELETING, ...LISTING])].filter(isNoWatch))]
           : shared(LISTING),
@@ -155,7 +155,7 @@ export function swaggerPaths(definition: ResourceDefinition, componentOf: Compon
   return paths;
 }
 
-/** Lists of groups, versions and resources, which are no resources themselves. */
+/** Paths of the lists of groups, versions and resources. */
 export function listingPaths(
   groups: readonly { readonly name: string; readonly versions: readonly string[] }[],
 ): Paths {
@@ -285,7 +285,10 @@ function objectOperations(
   return operations;
 }
 
-/** Most deletes answer with a Status; a few kinds, which go gracefully or say so in their storage, with the object. */
+/**
+ * Kinds whose delete returns the object: they are deleted gracefully, or their storage is set to. Others return a
+ * Status.
+ */
 const DELETED_WITH_OBJECT: ReadonlySet<string> = new Set([
   "Pod",
   "PersistentVolume",
@@ -363,7 +366,7 @@ function operationOf(definition: ResourceDefinition, operation: Operation): obje
   };
 }
 
-/** `boolean:a,b string:c` as parameters. */
+/** Parses `boolean:a,b string:c` into parameters. */
 function queriesOf(text: string): object[] {
   return text.split(" ").flatMap((part) => {
     const [type = "", names = ""] = part.split(":");

@@ -1,4 +1,4 @@
-/** The messages of gnostic's `OpenAPIv2.proto`, as far as documents of Kubernetes use them: fields by number and type. */
+/** The messages of gnostic's `OpenAPIv2.proto` that Kubernetes documents use: fields by number and type. */
 type Field = readonly [number: number, encode: Encoder];
 type Encoder = (value: unknown) => Uint8Array | readonly Uint8Array[] | undefined;
 type Message = Readonly<Record<string, Field>>;
@@ -9,7 +9,7 @@ const BYTES = 2;
 
 const text: Encoder = (value) => Buffer.from(String(value));
 const texts: Encoder = (value) => (value as readonly string[]).map((each) => Buffer.from(each));
-/** Values of any kind travel as YAML, of which JSON is a part. */
+/** A value of any type is encoded as YAML. JSON is valid YAML. */
 const any: Encoder = (value) => tagged(2, BYTES, Buffer.from(JSON.stringify(value)));
 const anyOfThem: Encoder = (value) => (value as readonly unknown[]).map((each) => any(each) as Uint8Array);
 
@@ -28,7 +28,7 @@ const map =
     Buffer.concat(
       Object.entries(value as object).map(([name, each]) => tagged(field, BYTES, named(name, encode, each))),
     );
-/** One choice of several. */
+/** One alternative of a `oneof`. */
 const wrapped =
   (field: number, encode: Encoder): Encoder =>
   (value) =>
@@ -167,7 +167,7 @@ const DOCUMENT: Message = {
   ],
 };
 
-/** An OpenAPI v2 document in the protobuf that Go's discovery client asks for. */
+/** Encodes an OpenAPI v2 document in the protobuf format that Go's discovery client requests. */
 export function encodeSwagger(document: object): Uint8Array {
   return encodeMessage(document, DOCUMENT, 16);
 }

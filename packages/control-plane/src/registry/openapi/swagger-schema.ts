@@ -4,10 +4,10 @@ import { definitionRef } from "./swagger-parameters.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What OpenAPI v2 has no word for. Defaults it has, but the real server leaves them out. */
+/** Keywords that OpenAPI v2 does not have. It has `default`, but the real server omits it. */
 const UNKNOWN = new Set(["allOf", "anyOf", "oneOf", "not", "nullable", "default"]);
 
-/** A schema of a built-in kind, from version 3 of OpenAPI. */
+/** Converts the OpenAPI v3 schema of a built-in kind. */
 export function builtInSwagger(schema: unknown): Json {
   const source = schema as Json;
   const { allOf, oneOf } = source as {
@@ -18,7 +18,7 @@ export function builtInSwagger(schema: unknown): Json {
   const reference = allOf?.[0]?.$ref ?? (source.$ref as string | undefined);
   return {
     ...kept,
-    // A number or a text: version 2 calls it a text.
+    // An int-or-string is a string in version 2.
     ...(oneOf !== undefined && { type: "string" }),
     ...(reference !== undefined && definitionRef(reference.slice(reference.lastIndexOf("/") + 1))),
     ...parts(source, builtInSwagger),
@@ -26,8 +26,8 @@ export function builtInSwagger(schema: unknown): Json {
 }
 
 /**
- * A schema of a CRD in the form that kubectl can read: no junctors, no null, and nothing said of the parts of what may hold
- * unknown fields, since clients would take all else for forbidden.
+ * Converts a CRD schema to the form that kubectl can read: without `allOf` and the like, and without `nullable`. A part
+ * that may hold unknown fields is not described, because clients would reject all other fields.
  */
 export function customSwagger(schema: Schema): Json {
   const source = schema as unknown as Json;
@@ -51,7 +51,7 @@ export function customSwagger(schema: Schema): Json {
   return schema["x-kubernetes-embedded-resource"] === true && !isOpen ? withIdentity(made) : made;
 }
 
-/** What every object has, described as the real server does for custom kinds. */
+/** The fields of every object, described as the real server does for custom kinds. */
 export const IDENTITY_PROPERTIES = {
   apiVersion: {
     type: "string",
@@ -91,7 +91,7 @@ function without(source: Json): Json {
   return Object.fromEntries(Object.entries(source).filter(([key]) => !UNKNOWN.has(key) && key !== "$ref"));
 }
 
-/** The schemas within a schema, each turned into another. */
+/** Converts the schemas within a schema. */
 function parts(
   { items, properties, additionalProperties }: Json,
   convert: (schema: never) => Json,

@@ -5,7 +5,7 @@ export function partialObjectMetadata(object: KubeObject, version: string): obje
   return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
 }
 
-/** Metadata alone: what the informers of garbage collectors and the like ask for. */
+/** Metadata only, as the informers of garbage collectors and similar clients request it. */
 export function metadataPresentation(version: string): Presentation {
   const encoded = (object: KubeObject): Uint8Array => bytesOf(JSON.stringify(partialObjectMetadata(object, version)));
   return {
@@ -13,7 +13,7 @@ export function metadataPresentation(version: string): Presentation {
     *list(metadata, items) {
       const head = { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${version}`, metadata };
       if (items.length === 0) {
-        // Unlike any other list, the real server's has no items then, not even an empty list of them.
+        // Unlike in other lists, the real server writes `null` for no items.
         yield bytesOf(JSON.stringify({ ...head, items: null }));
         return;
       }

@@ -8,14 +8,14 @@ const OPENING_BRACE = bytesOf("{");
 const COMMA = bytesOf(",");
 const LIST_END = bytesOf("]}");
 
-/** Objects as themselves, straight from the bytes that the storage keeps. */
+/** Plain objects, straight from the bytes that the storage keeps. */
 export function plainPresentation(definition: ResourceDefinition): Presentation {
   const apiVersion = apiVersionOf(definition);
   const head = headOf(definition);
   return {
     single: ({ json }) => json,
     *list(listMetadata, items) {
-      // Lists of custom resources always say where they go on, also when they do not.
+      // Lists of custom resources always have a `continue` field, even on the last page.
       const metadata = definition.isBuiltIn ? listMetadata : { continue: "", ...listMetadata };
       const start = `{"kind":"${definition.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
       yield bytesOf(start);
@@ -23,7 +23,7 @@ export function plainPresentation(definition: ResourceDefinition): Presentation 
       for (const { json } of items) {
         if (!isFirst) yield COMMA;
         isFirst = false;
-        // Built-in kinds leave out what the list's own kind says.
+        // Items of built-in kinds omit kind and apiVersion, because the list states them.
         if (definition.isBuiltIn && startsWith(json, head)) {
           yield OPENING_BRACE;
           yield json.subarray(head.byteLength);
@@ -36,11 +36,11 @@ export function plainPresentation(definition: ResourceDefinition): Presentation 
   };
 }
 
-/** An object without content, which of a built-in kind is a Go struct with fields all the same. */
+/** An object without content. For a built-in kind it still has the fields that a Go struct always writes. */
 function emptyObject({ kind, group, isBuiltIn, shape }: ResourceDefinition, apiVersion: string): object {
   const identity = { kind, apiVersion, metadata: {} };
   if (!isBuiltIn) return identity;
-  // The real server keeps the number of replicas as a plain one, which has no "not set".
+  // The real server's internal type holds replicas as a plain integer, which cannot be unset.
   const content = group === "apps" ? { spec: { replicas: 0 } } : {};
   return shape.prune({ ...identity, ...content } as KubeObject).object;
 }

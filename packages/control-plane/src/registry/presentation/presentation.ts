@@ -9,15 +9,14 @@ export interface ListMetadata {
 export type EventType = "ADDED" | "MODIFIED" | "DELETED";
 
 /**
- * How objects are written into answers: as themselves, as a Table, or as their metadata alone. A presentation belongs
- * to one request; parts of what it returns are shared and must not be changed.
+ * How responses show objects: in full, as a Table, or only their metadata. A presentation belongs to one request.
+ * Callers must not change the returned bytes, because responses share them.
  */
 export interface Presentation {
-  /** One object. */
   single(served: ServedObject): Uint8Array;
-  /** A list, in pieces that the caller may send one by one. */
+  /** A list, in pieces that the caller may send separately. */
   list(metadata: ListMetadata, items: readonly ServedObject[]): Iterable<Uint8Array>;
-  /** One watch event without its end of line. */
+  /** One watch event, without its newline. */
   event(type: EventType, served: ServedObject): readonly Uint8Array[];
   /** The object of a bookmark. */
   bookmark(metadata: BookmarkMetadata): unknown;

@@ -9,7 +9,7 @@ import { bytesOf, CLOSING_BRACE, EVENT_HEADS, type Presentation } from "./presen
 
 export type IncludeObject = "Metadata" | "Object" | "None";
 
-/** A table for people: one row for each object, the columns described once. */
+/** A Table for people: one row per object, and the columns described once. */
 export function tablePresentation(
   definition: ResourceDefinition,
   version: string,
@@ -35,9 +35,9 @@ export function tablePresentation(
     columnDefinitions: columns,
     rows: [row(object)],
   });
-  /** Kinds without columns of their own get a table from elsewhere, whose rows are null where there are none. */
+  /** The default table (for kinds without columns of their own) writes `null` for no rows. */
   const isDefaultTable = definition.columns[1]?.name === "Created At";
-  /** A watch describes its columns in its first event alone. */
+  /** Only the first event of a watch describes the columns. */
   let hasDescribedColumns = false;
   return {
     single: (served) => bytesOf(JSON.stringify(table(served, columnDefinitions))),
@@ -74,7 +74,7 @@ export function tablePresentation(
   };
 }
 
-/** A pod that has ended says so beside its cells. */
+/** A finished pod has a condition in its row. */
 function rowConditions({ group, plural }: ResourceDefinition, object: KubeObject): object {
   if (group !== "" || plural !== "pods") return {};
   const { phase } = ((object as UntypedObject).status ?? {}) as { phase?: string };
@@ -83,7 +83,7 @@ function rowConditions({ group, plural }: ResourceDefinition, object: KubeObject
   return { conditions: [{ type: "Completed", status: "True", reason: phase, message }] };
 }
 
-/** Rows stand as the objects are listed; those of FlowSchemas in the order in which they are matched. */
+/** Rows keep the order of the list, except FlowSchemas: these are sorted by matching precedence. */
 function inRowOrder({ group, plural }: ResourceDefinition, items: readonly ServedObject[]): readonly ServedObject[] {
   if (group !== "flowcontrol.apiserver.k8s.io" || plural !== "flowschemas") return items;
   const precedence = ({ object }: ServedObject): number =>

@@ -10,7 +10,7 @@ export type Propagation = "Orphan" | "Background" | "Foreground";
 export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: Propagation;
-  /** The old way to say Orphan or Background. */
+  /** Deprecated form of Orphan or Background. */
   readonly orphanDependents?: boolean;
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly isDryRun: boolean;
@@ -26,7 +26,7 @@ interface RawDeleteOptions {
   readonly dryRun?: unknown;
 }
 
-/** From the body where there is one, else from the query, as the real server does. */
+/** Reads the options from the body, or from the query if there is no body, as the real server does. */
 export function parseDeleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
   const raw = body === undefined ? fromQuery(query) : body === null ? {} : fromBody(body);
   const dryRun = raw.dryRun === undefined || raw.dryRun === null ? [] : (raw.dryRun as readonly unknown[]);
@@ -58,7 +58,7 @@ export function parseDeleteOptions(body: unknown, query: URLSearchParams): Delet
   };
 }
 
-/** The fields that are read, what each must be, and what Go calls that. */
+/** The fields, how to check each, and its Go type. */
 const FIELDS: readonly (readonly [path: string, is: (value: unknown) => boolean, type: string])[] = [
   ["gracePeriodSeconds", Number.isInteger, "int64"],
   ["preconditions", isObject, "v1.Preconditions"],
@@ -74,7 +74,7 @@ function isText(value: unknown): boolean {
   return typeof value === "string";
 }
 
-/** Refuses what Go could not put into its struct. */
+/** Rejects values that Go could not decode into its struct. */
 function assertFields(raw: object): void {
   for (const [path, is, type] of FIELDS) {
     const value = path.split(".").reduce<unknown>((found, name) => (isObject(found) ? found[name] : undefined), raw);
@@ -86,7 +86,7 @@ function assertFields(raw: object): void {
   }
 }
 
-/** What Go's decoder calls a value. */
+/** The name of a value's type in Go's decoder errors. */
 function goName(value: unknown): string {
   if (isArray(value)) return "array";
   if (typeof value === "number") return Number.isInteger(value) ? "number" : `number ${value}`;

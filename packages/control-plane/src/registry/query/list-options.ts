@@ -81,7 +81,7 @@ function watchErrors(options: ListOptions): FieldError[] {
   return errors;
 }
 
-/** A resourceVersion in a query: a decimal number; zero for none. */
+/** Parses a resourceVersion in a query: a decimal number, or zero if empty. */
 export function parseResourceVersion(text: string): number {
   const why = unparsableResourceVersion(text);
   if (why !== undefined) throw badRequest(`invalid resource version: ${why}`);
@@ -90,7 +90,7 @@ export function parseResourceVersion(text: string): number {
 
 const UINT64 = 2 ** 64;
 
-/** What is wrong with a resourceVersion; undefined for none, and for a number that fits into a uint64. */
+/** Why a resourceVersion is invalid. Undefined if it is empty or fits into a uint64. */
 export function unparsableResourceVersion(text: string): string | undefined {
   const isNumber = /^\d+$/.test(text);
   if (text === "" || (isNumber && Number(text) < UINT64)) return undefined;

@@ -10,9 +10,9 @@ export type FieldValidation = "Ignore" | "Warn" | "Strict";
 export interface WriteOptions {
   readonly isDryRun: boolean;
   readonly fieldValidation: FieldValidation;
-  /** As given; empty where it is not. */
+  /** The `fieldManager` parameter; empty if absent. */
   readonly fieldManager: string;
-  /** Of an apply. */
+  /** The `force` parameter of an apply. */
   readonly force: boolean;
 }
 
@@ -47,7 +47,7 @@ export function parseWriteOptions(
   };
 }
 
-/** Who writes, where the client does not say: the user agent up to its first slash. */
+/** The field manager. Defaults to the user agent up to its first slash. */
 export function managerOf(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== "") return fieldManager;
   const agent = userAgent ?? "";

@@ -1,9 +1,9 @@
 import { badRequest } from "../../api/status-error.js";
 import { goSyntaxError } from "../../schema/json-syntax.js";
 
-/** Where a paged list goes on: the first key not yet shown, and the revision that all its pages are read at. */
+/** Where a paged list continues: the first key not yet returned, and the revision of all pages. */
 export interface ContinueToken {
-  /** -1: whatever is newest, the pages before are no longer consistent with it. */
+  /** -1 means the newest revision, which is not consistent with the earlier pages. */
   readonly revision: number;
   readonly start: string;
 }
@@ -26,7 +26,7 @@ export function decodeContinue(text: string): ContinueToken {
   try {
     value = JSON.parse(bytes.toString());
   } catch {
-    // Go's parser complains of bytes, not of characters.
+    // Go's parser counts bytes, not characters.
     throw invalidToken(goSyntaxError(bytes.toString("latin1")));
   }
   const { v, rv, start } = value;
@@ -39,7 +39,7 @@ export function decodeContinue(text: string): ContinueToken {
   if (typeof start !== "string" || start === "") {
     throw invalidToken("encoded start key empty (version meta.k8s.io/v1)");
   }
-  // A key that climbs out of its prefix is refused: it could read another resource.
+  // Reject a key that leaves its prefix: it could read another resource.
   const key = start.startsWith("/") ? start.slice(1) : start;
   if (key.split("/").some((segment) => segment === "." || segment === "..")) throw invalidToken(start);
   return { revision: rv, start: key };

@@ -8,7 +8,7 @@ import { decodeContinue, encodeContinue } from "./continue-token.js";
 import type { ObjectFilter } from "./object-filter.js";
 import type { ServedForms, ServedObject } from "./served-form.js";
 
-/** How long a request waits for a revision that is not there yet, as the real server does. */
+/** How long a request waits for a future revision, as in the real server. */
 const FUTURE_WAIT_MS = 3000;
 
 export interface ListRequest {
@@ -27,7 +27,7 @@ export interface ListPage {
 
 interface Position {
   readonly snapshot: Snapshot;
-  /** Within all namespaces: `namespace/name` of the first key to look at. */
+  /** The first key to read: `namespace/name` for all namespaces. */
   readonly start: string;
 }
 
@@ -37,7 +37,7 @@ export interface ListEnvironment {
   readonly forms: ServedForms;
 }
 
-/** One page, or the whole, of one consistent state. */
+/** Lists one page, or everything, from one consistent state. */
 export async function list(environment: ListEnvironment, request: ListRequest): Promise<ListPage> {
   const { storage, clock, forms } = environment;
   const { definition, filter, options, signal } = request;
@@ -47,7 +47,7 @@ export async function list(environment: ListEnvironment, request: ListRequest): 
   const selected: StoredObject[] = [];
   const passes = async (stored: StoredObject): Promise<boolean> =>
     filter.matches((await forms.served(stored, definition, signal)).object);
-  // Selectors look at the version that was asked for; only a conversion has to be waited for.
+  // Selectors match the requested version. Only a conversion needs an await.
   const needsConversion = definition.convert !== undefined;
   const isSingle = filter.name !== undefined && (namespace !== "" || !definition.namespaced);
   if (isSingle) {
@@ -79,7 +79,7 @@ export async function list(environment: ListEnvironment, request: ListRequest): 
   return { metadata, items: await forms.servedAll(selected, definition, signal) };
 }
 
-/** The key after the last one shown, relative to the list's own prefix. */
+/** The key after the last one returned, relative to the list's own prefix. */
 function nextStart(last: StoredObject, { namespace }: ListRequest): string {
   const relative = namespace === "" ? last.key : last.key.slice(namespace.length + 1);
   return `${relative}\u0000`;
@@ -110,7 +110,7 @@ async function positionOf(storage: Storage, clock: Clock, request: ListRequest):
   return { snapshot, start: "" };
 }
 
-/** Waits a little for a revision from the future; then 504. */
+/** Waits briefly for a future revision, then throws a 504. */
 export async function atLeast(storage: Storage, clock: Clock, revision: number, signal: AbortSignal): Promise<void> {
   if (revision <= storage.revision) return;
   const waiting = new AbortController();

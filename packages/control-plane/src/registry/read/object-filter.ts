@@ -10,13 +10,13 @@ import { badRequest } from "../../api/status-error.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { requestedFields, requestedLabels } from "../selectors/request-selectors.js";
 
-/** Which objects of a resource a list, watch or deletecollection is about, its namespace apart. */
+/** Which objects of a resource a list, watch or deletecollection selects, besides its namespace. */
 export interface ObjectFilter {
-  /** Everything passes: counts need no look at the objects. */
+  /** Every object matches, so counting need not read them. */
   readonly isEmpty: boolean;
-  /** The one object that can pass; undefined where there may be several. */
+  /** The name that the selector requires, if any. */
   readonly name: string | undefined;
-  /** The one namespace that a field selector leaves. */
+  /** The namespace that the field selector requires, if any. */
   readonly namespace: string | undefined;
   matches(object: KubeObject): boolean;
 }
@@ -54,7 +54,7 @@ const OWN_WORDS: ReadonlyMap<string, (field: string) => string> = new Map([
   ],
 ]);
 
-/** Two kinds of answers: custom resources name the unsupported field alone, built-in ones each in its own words. */
+/** The error for a custom resource names only the unsupported field. Built-in kinds have their own messages. */
 function checkFields(definition: ResourceDefinition, terms: readonly FieldRequirement[]): void {
   for (const { field } of terms) {
     if (field === "metadata.name") continue;
@@ -69,7 +69,7 @@ function checkFields(definition: ResourceDefinition, terms: readonly FieldRequir
   }
 }
 
-/** The text that a field selector compares with: absent fields are empty, numbers and booleans are printed. */
+/** The text that a field selector compares. Absent fields are empty; numbers and booleans are formatted. */
 function selectableValue(object: KubeObject, field: string, path: readonly string[]): string {
   let value: unknown = object as UntypedObject;
   for (const key of path) {
@@ -81,7 +81,7 @@ function selectableValue(object: KubeObject, field: string, path: readonly strin
   return String(value);
 }
 
-/** Booleans and counters of built-in kinds print their zero where they are absent. */
+/** Absent booleans and counters of built-in kinds format as their zero value. */
 const ZERO_VALUES: ReadonlyMap<string, string> = new Map([
   ["spec.unschedulable", "false"],
   ["spec.hostNetwork", "false"],

@@ -13,7 +13,7 @@ import { atLeast, type ListPage, list } from "./list.js";
 import { objectFilter } from "./object-filter.js";
 import type { ServedObject } from "./served-form.js";
 
-/** How this call wants its objects to look. */
+/** The presentation that this call requests. */
 export function presentationOf(call: ReadCall, isList: boolean): Presentation {
   const { definition, representation, request, environment } = call;
   const { as } = representation;
@@ -49,7 +49,7 @@ export function presentObject(call: ReadCall, status: number, object: ServedObje
   return answerBytes(status, presentation.single(object), call.representation);
 }
 
-/** As {@link presentObject}, for an object that is not stored. */
+/** Like {@link presentObject}, for an object that is not stored. */
 export function presentMade(call: ReadCall, status: number, object: object): ApiResponse {
   const { representation } = call;
   if (representation.as === undefined) return answer(status, object, representation);
@@ -60,7 +60,7 @@ export async function getObject(call: ReadCall): Promise<ApiResponse> {
   return presentObject(call, 200, await readObjectOf(call));
 }
 
-/** The object that a call names, not older than it asks for. */
+/** Reads the object of a call, at least at the requested resourceVersion. */
 export async function readObjectOf(call: ReadCall): Promise<ServedObject> {
   const { definition, namespace, name, request, environment } = call;
   const { storage, clock } = environment;
@@ -93,7 +93,7 @@ export function listPage(call: ReadCall, options: ListOptions): Promise<ListPage
   });
 }
 
-/** Larger lists are sent piece by piece. */
+/** Lists with more items are streamed. */
 const STREAMED_ITEMS = 500;
 const PIECE_BYTES = 256 * 1024;
 

@@ -4,10 +4,10 @@ import { apiVersionOf } from "../../kinds/catalog.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { StoredObject } from "../../storage/storage.js";
 
-/** An object as one version of its resource shows it. */
+/** An object at one version of its resource. */
 export interface ServedObject {
   readonly object: KubeObject;
-  /** Compact JSON that starts with the kind and the apiVersion. */
+  /** Compact JSON that starts with kind and apiVersion. */
   readonly json: Uint8Array;
 }
 
@@ -19,30 +19,30 @@ export const headOf = perObject(
     encoder.encode(`{"kind":${JSON.stringify(definition.kind)},"apiVersion":"${apiVersionOf(definition)}",`),
 );
 
-/** The forms in which the stored states of one control plane are served, each made once and kept as long as its state. */
+/** Served forms of stored states. Each is computed once and kept as long as its state. */
 export class ServedForms {
-  /** By state, for one version of its resource. */
+  /** By stored state; holds one version. */
   readonly #converted = new WeakMap<
     StoredObject,
     { readonly definition: ResourceDefinition; readonly served: ServedObject }
   >();
   /**
-   * States that already passed this definition's pruning and defaulting, so that reading them needs neither. What was
-   * written under an earlier schema is brought up to date when it is read.
+   * States that are already pruned and defaulted by this definition, so reads skip both. A state that was written under
+   * an earlier schema is updated when it is read.
    */
   readonly #current = new WeakMap<StoredObject, ResourceDefinition>();
 
   markCurrent(stored: StoredObject, definition: ResourceDefinition): void {
-    // The schema of a built-in kind does not change while the process lives.
+    // The schema of a built-in kind does not change while the process runs.
     if (!definition.isBuiltIn) this.#current.set(stored, definition);
   }
 
-  /** The object in the definition's version, where that needs no webhook; undefined where it does. */
+  /** The object at the definition's version. Undefined if that needs a conversion webhook. */
   servedNow(stored: StoredObject, definition: ResourceDefinition): ServedObject | undefined {
     if (definition.isBuiltIn ? isStorageVersion(definition) : this.#current.get(stored) === definition) return stored;
     const known = this.#converted.get(stored);
     if (known?.definition === definition) return known.served;
-    // What was stored before the storage version changed is at another one than what is stored now.
+    // Objects stored before the storage version changed are still at their old version.
     const apiVersion = apiVersionOf(definition);
     const isAtVersion = stored.object.apiVersion === apiVersion;
     if (definition.convert !== undefined && !isAtVersion) return undefined;
@@ -55,7 +55,7 @@ export class ServedForms {
     return this.#remember(stored, definition, refreshed);
   }
 
-  /** As {@link servedNow}, a conversion webhook included. */
+  /** Like {@link servedNow}, but calls the conversion webhook if needed. */
   async served(stored: StoredObject, definition: ResourceDefinition, signal: AbortSignal): Promise<ServedObject> {
     const ready = this.servedNow(stored, definition);
     if (ready !== undefined) return ready;
@@ -63,7 +63,7 @@ export class ServedForms {
     return only!;
   }
 
-  /** Converts many objects with one call of the webhook. */
+  /** Converts many objects with one webhook call. */
   async servedAll(
     stored: readonly StoredObject[],
     definition: ResourceDefinition,

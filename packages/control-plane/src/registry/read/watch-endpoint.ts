@@ -14,7 +14,7 @@ import { answerWebSocketWatch } from "./websocket-watch.js";
 export async function watchObjects(call: ReadCall): Promise<ApiResponse> {
   const { definition, namespace, request, environment } = call;
   if (call.representation.mediaType === "application/yaml") throw notAcceptable(STREAMED_TYPES);
-  // A watch of one object is a watch of the collection with a selector.
+  // Watch one object as its collection with a field selector.
   const options = { ...parseListOptions(request.query), isWatch: true };
   const why = unparsableResourceVersion(options.resourceVersion);
   if (why !== undefined) throw unexpected(why);

@@ -1,8 +1,8 @@
 import { latest } from "../../api/memoized.js";
 
 /**
- * The body of a watch: a queue of bytes for the connection that writes them out. Drops nothing; the storage ends a
- * watch that reads too slowly, by {@link backlogBytes}.
+ * The body of a watch: a queue of bytes that the connection writes. It drops nothing; the storage ends a watch that
+ * reads too slowly, by {@link backlogBytes}.
  */
 export class WatchStream implements AsyncIterable<Uint8Array> {
   #queued: Uint8Array[] = [];
@@ -11,7 +11,7 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
   #waiting: (() => void) | undefined;
   readonly #release: () => void;
 
-  /** `release` is called once, when the reader is gone or has read the end. */
+  /** The stream calls `release` once, when it ends or its reader leaves. */
   constructor(release: () => void) {
     this.#release = release;
   }
@@ -33,7 +33,7 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
     this.#wake();
   }
 
-  /** What is queued is still read; then the body ends. */
+  /** Ends the body after everything queued is read. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -61,7 +61,7 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
     };
   }
 
-  /** Everything queued at once: many events of one tick cost one write. */
+  /** Takes everything queued, so that many events of one tick cost one write. */
   #take(): Uint8Array {
     const taken = this.#queued.length === 1 ? this.#queued[0]! : joined(this.#queued, this.#queuedBytes);
     this.#queued = [];
@@ -76,10 +76,10 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** More pieces than this are no single event. */
+/** More pieces than this cannot be a single event. */
 const MAX_SHARED_PIECES = 8;
 
-/** A thousand watchers may take the same event, one after the other, and share its bytes. */
+/** Many watchers may take the same event one after the other; they share its bytes. */
 const sharedBytes = latest(
   (pieces: readonly Uint8Array[]): Uint8Array => Buffer.concat(pieces),
   (a, b) => a.length === b.length && a.every((piece, at) => piece === b[at]),

@@ -29,13 +29,13 @@ export interface WatchEnvironment {
 }
 
 const BOOKMARK_INTERVAL_MS = 60_000;
-/** A last bookmark before the timeout lets the client go on from there. */
+/** Sends a last bookmark before the timeout, so that the client can resume from it. */
 const LAST_BOOKMARK_BEFORE_MS = 2000;
 const SHORTEST_DEFAULT_TIMEOUT_MS = 1_800_000;
 const INITIAL_EVENTS_END = { "k8s.io/initial-events-end": "true" };
 const NEWLINE = bytesOf("\n");
 
-/** Starts a watch. From here on, failures become ERROR events in the stream. */
+/** Starts a watch. From then on, failures become ERROR events in the stream. */
 export async function watch(environment: WatchEnvironment, request: WatchRequest): Promise<WatchStream> {
   const { storage, clock } = environment;
   const revision = Number(request.options.resourceVersion || "0");
@@ -53,7 +53,7 @@ class Watch {
   readonly #request: WatchRequest;
   readonly #stream: WatchStream;
   readonly #lifetime: Disposable[] = [];
-  /** Events wait here for a conversion webhook, in order; undefined while nothing is converted. */
+  /** Queue of events behind a conversion webhook; undefined while nothing is being converted. */
   #converting: Promise<void> | undefined;
   #fromRevision = 0;
 
@@ -95,7 +95,7 @@ class Watch {
     return this.#stream;
   }
 
-  /** Ends the watches of a deleted CRD; a new watch gets the answer that the kind is not served. */
+  /** Ends the watch when its CRD is deleted. A new watch then gets the error that the kind is not served. */
   #endWithDefinition(): Disposable {
     const { group, plural } = this.#request.definition;
     return this.#storage.subscribe(CRD_STORAGE, this.#storage.revision, {
@@ -107,7 +107,7 @@ class Watch {
     });
   }
 
-  /** The state now, as if every object had just been added. */
+  /** Sends the current state as ADDED events. */
   #sendState(): void {
     const { definition, namespace, filter, options } = this.#request;
     const snapshot = this.#storage.snapshot(definition.storageId, this.#fromRevision)!;
@@ -156,7 +156,7 @@ class Watch {
     this.#stream.end();
   }
 
-  /** Calls `use` with the object in the version asked for: at once, or after those that wait for a webhook. */
+  /** Calls `use` with the object at the requested version: at once, or after events that wait for a webhook. */
   #withServed(stored: StoredObject, use: (object: ServedObject) => void): void {
     const ready = this.#forms.servedNow(stored, this.#request.definition);
     if (ready !== undefined) this.#inOrder(() => use(ready));
@@ -190,7 +190,7 @@ class Watch {
     this.#after(timeoutMs, () => this.#stream.end());
     if (!allowsBookmarks) return;
     const bookmark = (): void => {
-      // Everything up to the published revision has been queued: changes are announced before time goes on.
+      // The storage announces changes before timers run, so everything up to this revision is queued.
       const { revision } = this.#storage;
       if (revision >= this.#fromRevision) this.#inOrder(() => this.#sendBookmark(revision));
     };
@@ -217,7 +217,7 @@ const EVENT_TYPES: Readonly<Record<Change["type"], EventType>> = {
   deleted: "DELETED",
 };
 
-/** The last state that passed a selector, with the revision at which the object left it. */
+/** The last state that matched the selector, with the revision at which the object stopped matching. */
 function stamped({ object }: ServedObject, revision: number): ServedObject {
   const left = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
   return { object: left, json: bytesOf(JSON.stringify(left)) };

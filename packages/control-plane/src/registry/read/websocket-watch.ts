@@ -6,11 +6,11 @@ import type { WatchStream } from "./watch-stream.js";
 
 const NEWLINE = 0x0a;
 
-/** A watch over a WebSocket: each event is a text of its own. What the caller sends is not looked at. */
+/** A watch over a WebSocket: each event is its own text message. Messages of the caller are ignored. */
 export function answerWebSocketWatch(request: ApiRequest, events: WatchStream, clock: Clock): ApiResponse {
   const answer = answerWebSocket(request, {
     needsOrigin: true,
-    // Whatever is offered is accepted, as there is no protocol beyond the frames; but nothing is chosen from several.
+    // Accept a single offered protocol, whatever it is: nothing is defined beyond the frames. Choose none from several.
     choose: (offered) => (offered.length > 1 ? undefined : (offered[0] ?? NO_PROTOCOL)),
     serve: async (stream) => {
       const connection = new WebSocketConnection(stream, { clock });
@@ -31,7 +31,7 @@ async function endWhenClosed(connection: WebSocketConnection, events: WatchStrea
   events.end();
 }
 
-/** Each with its newline, as the real server sends it. */
+/** Each line keeps its newline, as the real server sends it. */
 function* lines(bytes: Uint8Array): Generator<string> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let start = 0; start < text.length; ) {

@@ -1,6 +1,6 @@
 import { type LabelMatcher, type LabelRequirement, labelMatcher } from "setpoint/kinds";
 
-/** A `LabelSelector` as it stands in objects. */
+/** A `LabelSelector` as objects contain it. */
 export interface ObjectLabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>> | null;
   readonly matchExpressions?:
@@ -10,10 +10,10 @@ export interface ObjectLabelSelector {
 
 const OPERATORS: readonly string[] = ["In", "NotIn", "Exists", "DoesNotExist"] satisfies LabelRequirement["operator"][];
 
-/** The matcher of a selector without terms. */
+/** Matches all objects: a selector without terms. */
 export const everything: LabelMatcher = () => true;
 
-/** Absent and empty ones match everything. */
+/** Compiles a selector. An absent or empty one matches everything. */
 export function selectorOf(selector: ObjectLabelSelector | null | undefined): LabelMatcher {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(
     ([key, value]): LabelRequirement => ({ key, operator: "In", values: [value] }),

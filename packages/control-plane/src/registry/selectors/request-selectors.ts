@@ -8,12 +8,12 @@ import {
 import { invalidValue } from "../../api/field-error.js";
 import { aggregate, badRequest } from "../../api/status-error.js";
 
-/** The terms of a `labelSelector`; throws the real server's 400. */
+/** Parses a `labelSelector`. Throws the real server's 400. */
 export function requestedLabels(text: string): readonly LabelRequirement[] {
   return refusedAsBadRequest(() => parseLabelSelector(text));
 }
 
-/** The terms of a `fieldSelector`; throws the real server's 400. The kind decides which fields exist. */
+/** Parses a `fieldSelector`. Throws the real server's 400. The kind decides which fields exist. */
 export function requestedFields(text: string): readonly FieldRequirement[] {
   return refusedAsBadRequest(() => parseFieldSelector(text));
 }

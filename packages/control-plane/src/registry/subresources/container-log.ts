@@ -7,7 +7,10 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** What a container has to tell: when it started, became ready and ended. `previous` is the one before the last restart. */
+/**
+ * The log of a container: when it started, became ready and ended. `isPrevious` selects the run before the last
+ * restart.
+ */
 export function containerLog(pod: Pod, container: string, isPrevious: boolean): readonly LogLine[] {
   const all = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const status = all.find(({ name }) => name === container);
@@ -28,7 +31,7 @@ export function containerLog(pod: Pod, container: string, isPrevious: boolean): 
   return lines;
 }
 
-/** A container that waits to be started again shows its last run. */
+/** A container that waits for a restart shows its last run. */
 function runOf(state: ContainerState | undefined, last: ContainerState | undefined): ContainerState | undefined {
   return state?.running || state?.terminated ? state : last;
 }
@@ -39,14 +42,14 @@ export interface LogSelection {
   readonly sinceMs: number | undefined;
 }
 
-/** The requested lines, as they are sent. */
+/** Formats the requested lines. */
 export function formatLog(lines: readonly LogLine[], { timestamps, tailLines, sinceMs }: LogSelection): string {
   const recent = lines.filter(({ time }) => sinceMs === undefined || parseTime(time) >= sinceMs);
   const shown = tailLines === undefined ? recent : recent.slice(Math.max(0, recent.length - tailLines));
   return shown.map(({ time, text }) => `${timestamps ? `${time} ` : ""}${text}\n`).join("");
 }
 
-/** Whether nothing more can come of a container. */
+/** Whether the log is complete, because the pod has ended. */
 export function isLogComplete(pod: Pod): boolean {
   return pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 }

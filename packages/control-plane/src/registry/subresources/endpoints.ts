@@ -5,13 +5,13 @@ import { evictionEndpoint } from "./pod-eviction.js";
 import { logEndpoint } from "./pod-log.js";
 import { scaleEndpoint } from "./scale.js";
 
-/** Nothing runs behind a pod here, so there is nothing to look into or connect to. */
+/** No containers run here, so there is nothing to proxy to. */
 const noContainers: Endpoint = async ({ definition, subresource, name }) => {
   const what = `${definition.plural}/${subresource?.name ?? ""}`;
   throw badRequest(`${what} of "${name}" is not available: no containers run in this control plane`);
 };
 
-/** Subresources that are more than a part of their object; `*` stands for every resource. */
+/** Subresources with their own endpoint. `*` matches every resource. */
 export const SUBRESOURCE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
   ["*/scale", scaleEndpoint],
   ["/pods/binding", bindingEndpoint],

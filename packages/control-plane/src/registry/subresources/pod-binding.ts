@@ -12,7 +12,7 @@ import { update } from "../write/update.js";
 import { writeRequestOf } from "../write/write-endpoints.js";
 import { created } from "./success.js";
 
-/** Puts a pod on a node: `POST pods/x/binding`, and `POST bindings` with the pod's name in the body. */
+/** Binds a pod to a node: `POST pods/x/binding`, or `POST bindings` with the pod's name in the body. */
 export async function bindingEndpoint(call: ResourceCall): Promise<ApiResponse> {
   const { request, environment } = call;
   const options = parseWriteOptions(request.query, "CreateOptions");
@@ -39,7 +39,7 @@ export async function bindingEndpoint(call: ResourceCall): Promise<ApiResponse> 
   return created(call);
 }
 
-/** Annotations and labels of the binding go on to the pod. */
+/** Copies annotations and labels of the binding to the pod. */
 function withTexts(pod: KubeObject, { annotations, labels }: JsonObject): KubeObject {
   const metadata = {
     ...pod.metadata,
@@ -49,7 +49,7 @@ function withTexts(pod: KubeObject, { annotations, labels }: JsonObject): KubeOb
   return { ...pod, metadata } as KubeObject;
 }
 
-/** The pod is bound only at this version. */
+/** Binds the pod only at this resourceVersion. */
 function withVersion(pod: KubeObject, resourceVersion: string): KubeObject {
   return { ...pod, metadata: { ...pod.metadata, resourceVersion } };
 }

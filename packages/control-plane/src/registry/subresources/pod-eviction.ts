@@ -60,12 +60,12 @@ export async function evictionEndpoint(call: ResourceCall): Promise<ApiResponse>
   return created(call);
 }
 
-/** Says in the pod's status why it goes, and gives the delete that follows: its preconditions hold of the marked pod. */
+/** Adds the eviction's condition to the pod status. Returns delete options whose preconditions match the marked pod. */
 async function marked(call: ResourceCall, pod: KubeObject, deletion: DeleteOptions): Promise<DeleteOptions> {
   const { environment, name } = call;
   const { preconditions = {} } = deletion;
   const { uid = pod.metadata.uid, resourceVersion = pod.metadata.resourceVersion } = preconditions;
-  // The delete itself tells what is wrong.
+  // The delete reports the failed precondition.
   if (uid !== pod.metadata.uid || resourceVersion !== pod.metadata.resourceVersion) return deletion;
   const options = { isDryRun: false, fieldValidation: "Ignore", fieldManager: "", force: false } as const;
   const write = writeRequestOf({ ...call, subresource: undefined }, "UpdateOptions", options);
@@ -95,7 +95,7 @@ function withTarget(pod: MarkedPod, now: string): KubeObject {
   return { ...pod, status: { ...pod.status, conditions: [...others, target] } } as KubeObject;
 }
 
-/** A pod that does not run, or goes anyway, disrupts nothing. */
+/** A pod that does not run, or is already being deleted, needs no budget. */
 function needsBudget(pod: KubeObject): boolean {
   const { status } = pod as KubeObject & { readonly status?: { readonly phase?: string } };
   const phase = status?.phase;
@@ -129,7 +129,7 @@ async function takeFromBudget(call: ResourceCall, pod: KubeObject, isDryRun: boo
   });
 }
 
-/** A pod that is not ready disrupts nothing, as long as enough others are. */
+/** An unready pod needs no budget as long as enough other pods are healthy, or if the budget always allows it. */
 function isFree({ spec, status = {} }: Budget, pod: KubeObject): boolean {
   const { conditions = [] } = (pod as KubeObject & { readonly status?: PodReadiness }).status ?? {};
   if (conditions.some(({ type, status: state }) => type === "Ready" && state === "True")) return false;

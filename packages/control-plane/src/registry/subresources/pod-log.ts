@@ -11,7 +11,7 @@ import { containerLog, formatLog, isLogComplete, type LogLine, type LogSelection
 
 const PODS = "/pods";
 
-/** The log of a simulated container: a plain text of its life, as it is or as it goes on. */
+/** The log of a simulated container as plain text, complete or followed. */
 export async function logEndpoint(call: ResourceCall): Promise<ApiResponse> {
   const { query } = call.request;
   const { object } = await readObjectOf({ ...call, request: { ...call.request, query: new URLSearchParams() } });
@@ -27,7 +27,7 @@ export async function logEndpoint(call: ResourceCall): Promise<ApiResponse> {
   return { status: 200, headers, body: followed(call, container, lines, text, selection) };
 }
 
-/** The only container, or the one that is named. */
+/** The named container, or the only one. */
 function containerOf({ metadata, spec }: Pod, named: string): string {
   const containers = spec.containers.map(({ name }) => name);
   const all = [...(spec.initContainers ?? []).map(({ name }) => name), ...containers];
@@ -69,7 +69,7 @@ function selectionOf(query: URLSearchParams, nowMs: number): LogSelection {
   };
 }
 
-/** Goes on with each change of the pod, until it is over or gone. */
+/** Streams new lines with each change of the pod, until it ends or is deleted. */
 function followed(
   call: ResourceCall,
   container: string,

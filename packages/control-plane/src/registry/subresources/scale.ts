@@ -33,7 +33,7 @@ interface Scale extends KubeObject {
   readonly status: { readonly replicas: number; readonly selector?: string };
 }
 
-/** The scale of a workload or a custom resource: a view of its replicas, written through to it. */
+/** The scale of a workload or custom resource: a view of its replicas. Writes go to the object. */
 export async function scaleEndpoint(call: ResourceCall): Promise<ApiResponse> {
   const { method } = call.request;
   if (method === "PUT") return replaceScale(call);
@@ -70,7 +70,7 @@ function numberAt(object: KubeObject, path: string): number {
   return typeof value === "number" ? value : 0;
 }
 
-/** A replication controller's selector is a bare map. */
+/** The selector of a ReplicationController is a plain map. */
 function labelsText(selector: unknown): string {
   const isBare = isObject(selector) && selector.matchLabels === undefined && selector.matchExpressions === undefined;
   const text = selectorText(isBare ? { matchLabels: selector } : selector);
@@ -111,7 +111,7 @@ async function patchScale(call: ResourceCall): Promise<ApiResponse> {
   return writeScale(call, "PatchOptions", options, (scale) => patched(type, scale, patch, schema), invalidPatch);
 }
 
-/** Server-side apply: the scale is merged with the ownership of the replicas in its object, and given back to that. */
+/** Server-side apply: merges the scale by the ownership of the replicas in its object, and writes the result there. */
 async function applyScale(call: ResourceCall, options: WriteOptions, config: Json): Promise<ApiResponse> {
   const { environment, definition, name } = call;
   if (!isObject(config)) throw badRequest("the applied configuration is no object");
@@ -149,7 +149,7 @@ async function applyScale(call: ResourceCall, options: WriteOptions, config: Jso
   return answer(200, scaleOf(definition, object.object), call.representation);
 }
 
-/** The real server merges an apply to the scale of a custom resource, and fails where that would change anything. */
+/** For a custom resource the real server merges an applied scale, and fails if the result would change anything. */
 function unconvertible({ metadata }: JsonObject): StatusError {
   const { namespace = "", name = "" } = isObject(metadata) ? metadata : {};
   const object = `${namespace}/${name}`;
@@ -203,7 +203,7 @@ async function writeScale(
   return answer(200, scaleOf(definition, object.object), call.representation);
 }
 
-/** A scale that names another object's uid is meant for that one. */
+/** A scale with another uid is meant for another object. */
 function checkUid({ group, plural, isBuiltIn }: ResourceDefinition, { metadata }: JsonObject, old: KubeObject): void {
   const uid = isObject(metadata) ? metadata.uid : undefined;
   if (!isBuiltIn || !uid || uid === old.metadata.uid) return;
@@ -233,13 +233,13 @@ function replicasOf({ spec }: JsonObject, name: string, isBuiltIn: boolean): num
       `json: cannot unmarshal ${found} into Go struct field ScaleSpec.spec.replicas of type int32`,
     );
   }
-  // A custom resource refuses it by its own schema.
+  // The schema of a custom resource rejects a negative value.
   if (replicas >= 0 || !isBuiltIn) return replicas;
   const error = invalidValue("spec.replicas", replicas, "must be greater than or equal to 0");
   throw invalid({ group: "autoscaling", resource: "Scale" }, name, [error]);
 }
 
-/** A copy with the value at a dotted path (`.spec.replicas`). */
+/** Copies the object with a value at a dotted path (`.spec.replicas`). */
 function withValueAt(object: Readonly<Record<string, unknown>>, path: string, value: unknown): Record<string, unknown> {
   const [first = "", ...rest] = path.split(".").filter((part) => part !== "");
   if (rest.length === 0) return { ...object, [first]: value };
@@ -248,7 +248,7 @@ function withValueAt(object: Readonly<Record<string, unknown>>, path: string, va
   return { ...object, [first]: withValueAt(inner, rest.join("."), value) };
 }
 
-/** The real server does not say when a scale was written: who did comes before all others of the operation. */
+/** The real server records no time for scale entries, so they sort before other entries of the same operation. */
 function withoutScaleTimes(object: KubeObject): KubeObject {
   const entries = object.metadata.managedFields as readonly ManagedFieldsEntry[] | undefined;
   if (entries === undefined) return object;

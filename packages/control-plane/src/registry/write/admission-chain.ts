@@ -27,7 +27,7 @@ function attributesOf(
   };
 }
 
-/** Lets the mutating plugins change the object, each seeing what those before it made of it. */
+/** Runs the mutating plugins. Each sees the result of those before it. */
 export async function admit(
   { admission }: WriteEnvironment,
   request: WriteRequest,
@@ -44,11 +44,11 @@ export async function admit(
   }
   const admitted = attributes.object;
   if (admitted === object || admitted === undefined) return admitted;
-  // What plugins add is held against the schema as what clients send.
+  // Prune what plugins add, as for clients.
   return request.definition.shape.prune(admitted, object).object;
 }
 
-/** Asks the validating plugins; one refusal is enough. */
+/** Runs the validating plugins. One rejection is enough. */
 export async function validateAdmission(
   { admission }: WriteEnvironment,
   request: WriteRequest,

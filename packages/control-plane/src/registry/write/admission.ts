@@ -2,7 +2,7 @@ import type { KubeObject } from "setpoint";
 import type { UserInfo } from "../../api/user.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 
-/** One write on its way to the storage, as admission sees it. */
+/** One write as admission sees it. */
 export interface AdmissionAttributes {
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
   readonly definition: ResourceDefinition;
@@ -10,10 +10,10 @@ export interface AdmissionAttributes {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Undefined for DELETE. At the version of `definition`. */
+  /** At the version of `definition`. Undefined for DELETE. */
   readonly object: KubeObject | undefined;
   readonly oldObject: KubeObject | undefined;
-  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as the webhook shall see them. */
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as webhooks receive them. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly user: UserInfo;
   readonly dryRun: boolean;
@@ -21,14 +21,14 @@ export interface AdmissionAttributes {
 }
 
 /**
- * A plugin of the admission chain. Mutating plugins run first, in the chain's order, then the object is defaulted and
- * validated, then validating plugins run. A refusal is a thrown `StatusError`.
+ * A plugin of the admission chain. Mutating plugins run first, in the chain's order. Then the object is defaulted and
+ * validated, and the validating plugins run. A plugin rejects a write by throwing a `StatusError`.
  */
 export interface AdmissionPlugin {
   readonly name: string;
-  /** Whether it may have anything to say about a write. Asked first, since most concern few kinds; left out: always. */
+  /** Whether the plugin handles a write. Called first, since most plugins handle few kinds. Defaults to always. */
   concerns?(attributes: AdmissionAttributes): boolean;
-  /** Returns the object to go on with. */
+  /** Returns the object to continue with. */
   mutate?(attributes: AdmissionAttributes, warn: (text: string) => void): Promise<KubeObject | undefined>;
   validate?(attributes: AdmissionAttributes, warn: (text: string) => void): Promise<void>;
 }

@@ -5,12 +5,12 @@ import type { StoredObject, Write } from "../../storage/storage.js";
 import { StorageTooLarge } from "../../storage/storage-error.js";
 import type { WriteEnvironment } from "./write-request.js";
 
-/** What etcd takes in one request. */
+/** The request limit of etcd. */
 const MAX_BYTES = 1.5 * 2 ** 20;
-/** Built-in kinds are kept as protobuf there, which is shorter than JSON by its escapes and base64. */
+/** etcd holds built-in kinds as protobuf, which is shorter than JSON because it needs no escapes and base64. */
 const MAX_BUILT_IN_BYTES = 2 * MAX_BYTES;
 
-/** Stores an object, within the size that the real server's storage takes. */
+/** Stores an object, within the real server's size limit. */
 export async function commit(
   { storage }: WriteEnvironment,
   { isBuiltIn }: ResourceDefinition,
@@ -19,7 +19,7 @@ export async function commit(
   try {
     return await storage.commit({ ...write, maxBytes: isBuiltIn ? MAX_BUILT_IN_BYTES : MAX_BYTES });
   } catch (error) {
-    // Clients know this text.
+    // Clients rely on this text.
     if (error instanceof StorageTooLarge) throw unexpected("etcdserver: request is too large");
     throw error;
   }

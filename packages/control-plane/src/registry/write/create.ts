@@ -29,8 +29,8 @@ import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-re
 const NAME_ATTEMPTS = 8;
 
 /**
- * Creates the object that a client or the server itself posts: what `decode` returns, pruned and defaulted. It is not
- * called where a rehearsal has done all that.
+ * Creates the object that a client or the server itself posts. `decode` returns it pruned and defaulted. A rehearsal
+ * makes that call unnecessary.
  */
 export async function createPosted(
   environment: WriteEnvironment,
@@ -60,27 +60,25 @@ export async function createPosted(
   }
 }
 
-/** The new object with all that the server adds, fields' ownership included. */
+/** Adds everything that the server sets, including field ownership. */
 function ownedBy(environment: WriteEnvironment, request: WriteRequest, object: KubeObject): KubeObject {
   const named = withSystemFields(environment, request, withoutDuplicateOwners(object, request.warn));
   return tracked(environment, request, undefined, named);
 }
 
-/** What a POST, a PUT and an apply do differently about a new object. */
+/** How a POST, a PUT and an apply create an object differently. */
 export interface Creation {
-  /** Gives the object as it was sent, pruned. */
+  /** Returns the object as sent, pruned. */
   readonly decode: () => KubeObject;
-  /** Names it, says who owns its fields, and adds what is the server's. */
+  /** Sets name, field ownership and system fields. */
   readonly own: (decoded: KubeObject) => KubeObject;
-  /** Whether the request was an update: empty parts of the metadata that it sent are stored. */
+  /** Whether the request was an update: then empty metadata maps and lists that it sent are stored. */
   readonly isUpdate?: boolean;
-  /** Whether an apply made the object: it may hold nulls that are stored, and left out whenever it is read. */
+  /** Whether an apply made the object: it may hold nulls, which are stored but omitted on every read. */
   readonly isApplied?: boolean;
 }
 
-/**
- * The way of every new object: decode, own, admit, prepare, commit. Throws `StorageConflict` where the name is taken.
- */
+/** Creates an object: decode, own, admit, prepare, commit. Throws `StorageConflict` if the name is taken. */
 export async function create(
   environment: WriteEnvironment,
   request: WriteRequest,
@@ -91,7 +89,7 @@ export async function create(
   if (request.pause) await request.pause();
   const owned = own(decoded);
   const admitted = await admit(environment, request, "CREATE", owned.metadata.name, owned, undefined);
-  // What was posted has its defaults already, but for what admission put in.
+  // A posted object is already defaulted, except for what admission added.
   const known = isUpdate ? undefined : decoded;
   const validated = admitted === owned ? request.proposal?.validated(decoded) : undefined;
   const prepared = await preparedForCreate(environment, request, admitted!, known, validated);
@@ -114,13 +112,13 @@ export async function create(
   return environment.forms.served(stored, definition, signal);
 }
 
-/** An object that is answered without having been stored. Where there is a `pause`, others have their turns meanwhile. */
+/** Encodes an object that is not stored. With `pause`, other requests run in between. */
 export async function encoded(object: KubeObject, pause?: () => Promise<void>): Promise<ServedObject> {
   const json = pause === undefined ? JSON.stringify(object) : await writeInSteps(asJson(object) as JsonObject, pause);
   return { object, json: Buffer.from(json) };
 }
 
-/** Name, namespace, uid and creation time; what a client may not set is cleared. */
+/** Sets name, namespace, uid and creation time, and clears what a client may not set. */
 export function withSystemFields(
   { clock, random }: WriteEnvironment,
   request: WriteRequest,
@@ -146,8 +144,8 @@ export function withSystemFields(
 }
 
 /**
- * The strategy's preparation and every validation, ours first, then that of the admission plugins. `known` is the object
- * with its defaults, as it was before admission; `validated` is what our validation has warned of already.
+ * Runs the strategy's preparation, then validation, then the validating plugins. `known` is the defaulted object before
+ * admission. `validated` holds the warnings if validation was already done.
  */
 async function preparedForCreate(
   environment: WriteEnvironment,
@@ -183,14 +181,14 @@ async function preparedForCreate(
   return prepared;
 }
 
-/** A new object has no status yet; that of a Go struct is there, and empty. */
+/** A new object has no status. For a kind with a Go struct the status is present and empty. */
 function withStatusReset({ message }: ResourceDefinition, object: KubeObject): KubeObject {
   const { status: _status, ...rest } = object as KubeObject & { status?: unknown };
   const empty = message === undefined ? undefined : zeroStruct(message).status;
   return empty === undefined ? rest : ({ ...rest, status: empty } as KubeObject);
 }
 
-/** What is wrong with an object's metadata, whether it is new or not. */
+/** Validates the metadata of a new or changed object. */
 export function metadataErrors(definition: ResourceDefinition, object: KubeObject): readonly FieldError[] {
   const { strategy, namespaced, isBuiltIn, group } = definition;
   const errors = validateObjectMeta(object, namespaced, strategy.nameRule ?? subdomainName);
@@ -198,7 +196,7 @@ export function metadataErrors(definition: ResourceDefinition, object: KubeObjec
   return isKubernetes ? [...errors, ...validateKubernetesFinalizers(object)] : errors;
 }
 
-/** The object at the version in which the storage keeps its resource. */
+/** Converts the object to the storage version. */
 export async function toStored(
   definition: ResourceDefinition,
   object: KubeObject,

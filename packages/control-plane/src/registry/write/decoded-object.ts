@@ -11,7 +11,7 @@ import type { ResourceCall } from "../endpoint.js";
 import type { FieldValidation } from "../query/write-options.js";
 import { isStorageVersion } from "../read/served-form.js";
 
-/** The object of this kind in a body: checked, pruned, with its defaults. Throws a 400 for another value. */
+/** Decodes the object of a body: checked, pruned and defaulted. Throws a 400 for any other value. */
 export function decodedObject(call: ResourceCall, fieldValidation: FieldValidation): KubeObject {
   const { definition, request, environment } = call;
   const { kind, version } = definition;
@@ -27,15 +27,16 @@ export function decodedObject(call: ResourceCall, fieldValidation: FieldValidati
   }
 }
 
-/** How an object was read: which fields its text named twice, and whether others came in the order of their names. */
+/** How an object was decoded: which fields were duplicates, and whether the others came sorted by name. */
 export interface Reading {
   readonly duplicates: readonly FieldFinding[];
   readonly isSorted: boolean;
 }
 
 /**
- * Prunes and defaults an object, and says what was wrong with it as loudly as the client wants. Throws `DecodingError`
- * for what cannot be read as this kind, or not strictly. `known` is the complete object that this one was made from.
+ * Prunes and defaults an object, and reports unknown and duplicate fields as `fieldValidation` demands. Throws
+ * `DecodingError` if the object cannot be decoded as this kind, or not strictly. `known` is the complete object that
+ * this one was made from.
  */
 export function completed(
   { definition, warn }: Pick<ResourceCall, "definition" | "warn">,
@@ -49,7 +50,7 @@ export function completed(
   const typed = isTyped ? object : { ...object, kind: definition.kind, apiVersion };
   const { object: pruned, unknownFields } = definition.shape.prune(typed as unknown as KubeObject, known);
   if (fieldValidation !== "Ignore" && duplicates.length + unknownFields.length > 0) {
-    // Custom resources are pruned after they were read, and in the order of names.
+    // Custom resources are pruned after decoding, in the order of names.
     const findings = definition.isBuiltIn
       ? inDocumentOrder(object, duplicates, unknownFields.map(unknownField), isSorted)
       : [...duplicates, ...[...unknownFields].sort().map(unknownField)].map(({ text }) => text);
@@ -61,17 +62,17 @@ export function completed(
   return defaulted(definition, withManagedFieldsReset(pruned, object), known);
 }
 
-/** An empty list of managed fields is a wish, not an omission. */
+/** An explicitly empty managedFields list is a request to reset it. */
 function withManagedFieldsReset(pruned: KubeObject, { metadata }: JsonObject): KubeObject {
   const given = isObject(metadata) ? metadata.managedFields : undefined;
   if (!isArray(given) || given.length > 0) return pruned;
   return { ...pruned, metadata: { ...pruned.metadata, managedFields: [] } };
 }
 
-/** `known` is an object with its defaults, which this one may share parts with. */
+/** Applies defaults. `known` is a defaulted object that may share parts with this one. */
 export function defaulted(definition: ResourceDefinition, object: KubeObject, known?: KubeObject): KubeObject {
   const { shape, strategy } = definition;
-  // What is kept at another version has that one's defaults.
+  // Use `known` only at the storage version: other versions may have other defaults.
   const filled = shape.applyDefaults(object, isStorageVersion(definition) ? known : undefined);
   return strategy.applyDefaults?.(filled) ?? filled;
 }
@@ -103,7 +104,7 @@ function checkKind({ definition, environment }: ResourceCall, object: JsonObject
   throw badRequest(`${refusal}${unknownConversion(other, definition)}`);
 }
 
-/** What Go says when it read one kind, and needs another. */
+/** Go's error for an object of another kind than expected. */
 export function unknownConversion(from: ResourceDefinition, to: ResourceDefinition): string {
   const group = to.group.split(".")[0] || "core";
   return `converting (${from.version}.${from.kind}) to (${group}.${to.kind}): unknown conversion`;

@@ -13,18 +13,18 @@ import { storageKey, type WriteEnvironment, type WriteRequest } from "./write-re
 
 export interface DeleteResult {
   readonly object: ServedObject;
-  /** False where the object stays for now: for its finalizers, or for its grace period. */
+  /** False while finalizers or the grace period keep the object. */
   readonly isGone: boolean;
 }
 
 export interface Deletion {
   readonly name: string;
   readonly options: DeleteOptions;
-  /** In-plane deletes are beyond admission. */
+  /** Skips admission, for deletes of the plane itself. */
   readonly skipsAdmission?: boolean;
 }
 
-/** Deletes an object, or marks it for deletion. Starts over if another write came first. */
+/** Deletes an object or marks it for deletion. Retries if another write came first. */
 export async function remove(
   environment: WriteEnvironment,
   request: WriteRequest,
@@ -86,7 +86,7 @@ function encoded(object: KubeObject): ServedObject {
   return { object, json: Buffer.from(JSON.stringify(object)) };
 }
 
-/** A namespace goes only when its content is gone and `spec.finalizers` is empty. */
+/** A namespace goes only once its content is gone and `spec.finalizers` is empty. */
 function staysForNamespace({ storageId }: ResourceDefinition, object: KubeObject): boolean {
   if (storageId !== "/namespaces") return false;
   const { spec } = object as KubeObject & { readonly spec?: { readonly finalizers?: readonly string[] } };
@@ -110,7 +110,7 @@ function checkPreconditions(
   }
 }
 
-/** What a delete makes of the object: it goes at once, its deletion goes on as before, or it is marked. */
+/** The effect of a delete: remove the object now, leave a running deletion as it is, or mark the object. */
 function markedForDeletion(
   definition: ResourceDefinition,
   original: KubeObject,
@@ -135,7 +135,7 @@ function markedForDeletion(
   const isFirst = metadata.deletionTimestamp === undefined;
   const generation = isFirst && metadata.generation ? { generation: metadata.generation + 1 } : {};
   const deletionTimestamp = metadata.deletionTimestamp ?? formatTime(nowMs);
-  // The real server marks namespaces and CRDs on paths of their own, which leave these out.
+  // The real server marks namespaces and CRDs on separate paths, which do not set these fields.
   const isPlain = storageId !== "/namespaces" && strategy.prepareDelete === undefined;
   const marks = {
     deletionTimestamp,
@@ -155,7 +155,7 @@ function terminating(namespace: KubeObject): KubeObject {
   return { ...namespace, status: { ...status, phase: "Terminating" } } as KubeObject;
 }
 
-/** The marks of a graceful delete. A grace period under way can only be shortened; undefined: it is over. */
+/** The marks of a graceful delete. A running grace period can only be shortened. Undefined if it is over. */
 function graceMetadata(
   metadata: ObjectMeta,
   graceSeconds: number,
@@ -183,7 +183,7 @@ function graceMetadata(
 const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";
 
-/** The finalizers that the propagation policy asks for; undefined where they are right already. */
+/** The finalizers for the propagation policy; undefined if they need no change. */
 function finalizersFor(
   { strategy }: ResourceDefinition,
   { finalizers = [] }: ObjectMeta,

@@ -4,9 +4,9 @@ import { isObject, type JsonObject } from "../../api/json.js";
 const PARTS = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
 
 /**
- * Puts back the empty parts of metadata, `labels: {}`, that an object was given with; the object itself where there are
- * none. The real server stores an applied custom resource just so and tidies it when it is read, so that neither this
- * write nor the next counts as one that changes nothing.
+ * Restores empty metadata parts such as `labels: {}` that the client sent. Returns the object itself if there are none.
+ * The real server stores an applied custom resource with them and removes them on read, so this write and the next one
+ * count as changes.
  */
 export function withEmptyParts(object: KubeObject, given: JsonObject): KubeObject {
   const { metadata } = given;

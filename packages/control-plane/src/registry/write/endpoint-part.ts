@@ -6,9 +6,9 @@ import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 const ALL_METADATA = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
 
 /**
- * The part of an object that an endpoint writes; all else stays as it was, as in the strategies of the real server. The
- * main endpoint cannot write the status; `status` writes nothing else but what metadata the kind leaves it; `approval`
- * and `finalize` write metadata too, `ephemeralcontainers` and `resize` none.
+ * Limits a write to the part of the object that its endpoint may change, as the real server's strategies do. The main
+ * endpoint cannot write the status. `status` writes only the status and the metadata that the kind allows. `approval`
+ * and `finalize` also write metadata; `ephemeralcontainers` and `resize` do not.
  */
 export function limitedToEndpoint(
   definition: ResourceDefinition,
@@ -31,14 +31,14 @@ export function limitedToEndpoint(
       return withResources(object, old);
     case "scale":
     case "binding":
-      // The server itself made the object out of the old one and what the client sent.
+      // The server itself built this object from the old one and the request.
       return object;
     default:
       throw internalError(`the endpoint ${subresource} writes no part of an object`);
   }
 }
 
-/** The old object, at the version that the write asks for, with who owns which fields after it. */
+/** The old object at the version of the write, with the new field ownership. */
 function withOldMetadata(object: KubeObject, old: KubeObject): KubeObject {
   return { ...old, metadata: withMetadataKept(object.metadata, old.metadata, ALL_METADATA) };
 }
@@ -56,7 +56,7 @@ function withMetadataKept(
 function withPart(object: KubeObject, old: KubeObject, outer: string, inner: string): KubeObject {
   const given = partOf(object, outer)?.[inner];
   const before = partOf(old, outer);
-  // If neither has it, do not create it: an empty spec differs from no spec.
+  // If neither object has it, do not create it: an empty spec differs from no spec.
   if (given === undefined && before === undefined) return old;
   return { ...old, [outer]: replaced(before ?? {}, inner, given) } as KubeObject;
 }
@@ -67,8 +67,8 @@ function partOf(object: KubeObject, name: string): Readonly<Record<string, unkno
 }
 
 /**
- * A resize changes what containers and the pod may use, and how. Where containers were added, removed, renamed or put in
- * another order, validation gets to see that.
+ * A resize changes only resources and resize policies. If containers were added, removed, renamed or reordered,
+ * validation must see that.
  */
 function withResources(object: KubeObject, old: KubeObject): KubeObject {
   const given = partOf(object, "spec") ?? {};
@@ -114,7 +114,7 @@ function withField(object: KubeObject, field: string, value: unknown): KubeObjec
   return replaced(object as unknown as Readonly<Record<string, unknown>>, field, value) as unknown as KubeObject;
 }
 
-/** A copy with a field set, or without it: a field that is there and undefined is nothing that could be stored. */
+/** Sets or removes a field. A field with the value undefined cannot be stored. */
 function replaced<Value extends Readonly<Record<string, unknown>>>(
   object: Value,
   field: string,

@@ -8,7 +8,7 @@ import { apiVersionOf, type ResourceCatalog } from "../../kinds/catalog.js";
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import type { WriteEnvironment, WriteRequest } from "./write-request.js";
 
-/** What server-side apply and the tracking of updates need to know of a write. */
+/** The context of a write for server-side apply and update tracking. */
 export function ownershipContext({ catalog, clock }: WriteEnvironment, request: WriteRequest): WriteContext {
   const { definition, subresource, fieldManager } = request;
   const reset = resetFields(definition, subresource);
@@ -37,7 +37,7 @@ const STATUS = setOf(["f:status"]);
 const SPEC = setOf(["f:spec"]);
 const SPEC_AND_METADATA = setOf(["f:spec"], ["f:metadata"]);
 
-/** Fields that the endpoint ignores; writes through it never own them. */
+/** Fields that the endpoint ignores, so its writes never own them. */
 function resetFields({ strategy, isBuiltIn }: ResourceDefinition, subresource: string): FieldSet | undefined {
   if (subresource !== "status") return strategy.hasStatus ? STATUS : undefined;
   if (!isBuiltIn) return SPEC_AND_METADATA;
@@ -45,7 +45,7 @@ function resetFields({ strategy, isBuiltIn }: ResourceDefinition, subresource: s
   return kept ? setOf(["f:spec"], ...kept.map((field) => ["f:metadata", `f:${field}`])) : SPEC;
 }
 
-/** Brings managedFields up to date with an update by the request's manager. */
+/** Updates managedFields for an update by the request's manager. */
 export function tracked(
   environment: WriteEnvironment,
   request: WriteRequest,
@@ -56,7 +56,7 @@ export function tracked(
   return trackUpdate(context, asJson(live), asJson(object)!) as unknown as KubeObject;
 }
 
-/** A write that would change nothing but the times in managedFields changes nothing. */
+/** Restores the old managedFields if only their times would change. */
 export function withoutIdleTimes(object: KubeObject, old: KubeObject): KubeObject {
   const entries = object.metadata.managedFields;
   const before = old.metadata.managedFields;

@@ -1,11 +1,11 @@
 import type { Random } from "setpoint/clock";
 
-/** No vowels and no digits that look like letters: generated names spell nothing. */
+/** No vowels and no digits that look like letters, so generated names spell no words. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX_LENGTH = 5;
 const LONGEST_BASE = 63 - SUFFIX_LENGTH;
 
-/** The prefix, cut to fit a DNS label, and five random characters. */
+/** The prefix, cut to fit a DNS label, plus five random characters. */
 export function generatedName(prefix: string, random: Random): string {
   let suffix = "";
   for (let index = 0; index < SUFFIX_LENGTH; index++) {

@@ -29,7 +29,7 @@ const MERGE_PATCH = "application/merge-patch+json";
 const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
 const APPLY_PATCH = "application/apply-patch+yaml";
 
-/** Custom resources have no strategic patches. */
+/** Custom resources do not support strategic merge patches. */
 function patchTypesOf(isBuiltIn: boolean): readonly string[] {
   return isBuiltIn ? [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH] : [JSON_PATCH, MERGE_PATCH, APPLY_PATCH];
 }
@@ -42,7 +42,7 @@ export async function patchObject(call: ResourceCall): Promise<ApiResponse> {
   const options = parseWriteOptions(request.query, "PatchOptions", isApply);
   const write = writeRequestOf(call, "PatchOptions", options, isApply);
   const read = () => (isApply ? applying(call, write, options) : patching(call, write, options, type));
-  // If a rehearsal has parsed it, it may not need parsing again.
+  // If a rehearsal made the object, the patch may not need parsing.
   let transform = request.proposal?.hasMade ? undefined : read();
   const change = (old: KubeObject | undefined): KubeObject => (transform ??= read())(old);
   const result = await update(environment, write, {
@@ -54,7 +54,7 @@ export async function patchObject(call: ResourceCall): Promise<ApiResponse> {
   return presentObject(call, result.isCreated ? 201 : 200, result.object);
 }
 
-/** Refuses a content type that is not a patch, and with another message one that the resource does not support. */
+/** Rejects a content type that is not a patch. A patch type that the resource does not support gets another message. */
 export function checkPatchType(type: string, isBuiltIn: boolean): void {
   if (!patchTypesOf(true).includes(type)) {
     throw new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
@@ -65,10 +65,10 @@ export function checkPatchType(type: string, isBuiltIn: boolean): void {
 
 type Transform = (old: KubeObject | undefined) => KubeObject;
 
-/** Patches are parsed without a look at their kind. */
+/** Patches are parsed without detecting a kind, so this part of the error is removed. */
 const withoutContext = (why: string): string => why.replace("couldn't get version/kind; json parse error: ", "");
 
-/** JSON, merge and strategic patches change what is there. */
+/** JSON, merge and strategic merge patches change the existing object. */
 function patching(call: ResourceCall, write: WriteRequest, options: WriteOptions, type: string): Transform {
   const { environment, request, definition } = call;
   const isStrategic = type === STRATEGIC_PATCH;
@@ -113,14 +113,14 @@ function applyPatch({ definition }: ResourceCall, type: string, object: JsonObje
   }
 }
 
-/** A patch cannot make another kind of an object. */
+/** A patch cannot change the kind of an object. */
 function checkPatchedKind(
   { definition, environment }: ResourceCall,
   patched: JsonObject,
   refuse: (why: string) => StatusError,
 ): void {
   const apiVersion = apiVersionOf(definition);
-  // What a built-in object does not say of itself follows from the path.
+  // A built-in object takes a missing kind and apiVersion from the path.
   const implied = definition.isBuiltIn ? { kind: definition.kind, apiVersion } : { kind: "", apiVersion: "" };
   const kind = String(patched.kind ?? implied.kind);
   const version = String(patched.apiVersion ?? implied.apiVersion);
@@ -142,7 +142,7 @@ function checkPatchedKind(
   throw invalid({ group, resource: kind }, String(metadata.name ?? ""), [error]);
 }
 
-/** The real server reads the object as what it says that it is, before it finds that it has no use for that. */
+/** The real server decodes the object as the kind that it claims, before it rejects that kind. */
 function otherKind(other: ResourceDefinition, definition: ResourceDefinition, patched: JsonObject): string {
   try {
     other.shape.prune(patched as unknown as KubeObject);
@@ -153,7 +153,7 @@ function otherKind(other: ResourceDefinition, definition: ResourceDefinition, pa
   }
 }
 
-/** What a patch makes is still the object of the path. */
+/** The patched object must keep the name and namespace of the path. */
 function checkIdentity({ name, namespace, definition }: ResourceCall, { metadata }: KubeObject): void {
   const given: string | undefined = metadata?.name;
   if (definition.namespaced && metadata?.namespace && metadata.namespace !== namespace) {
@@ -168,7 +168,7 @@ function checkIdentity({ name, namespace, definition }: ResourceCall, { metadata
 /** An applied object was not decoded from a document. */
 const NOTHING_READ: Reading = { duplicates: [], isSorted: true };
 
-/** Server-side apply: the client's whole intent, merged by ownership of fields. */
+/** Server-side apply: merges the client's whole intent by field ownership. */
 function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions): Transform {
   const { environment, request } = call;
   const { value, duplicates } = readDocument(request, true, (why) =>
@@ -194,12 +194,12 @@ function applying(call: ResourceCall, write: WriteRequest, options: WriteOptions
   };
 }
 
-/** What is applied to a custom resource keeps its nulls, which the schema then judges; only metadata is always tidied. */
+/** An applied custom resource keeps its nulls for schema validation to check. Only its metadata is pruned. */
 function unpruned(definition: ResourceDefinition, applied: JsonObject, { metadata }: KubeObject): KubeObject {
   return defaulted(definition, { ...applied, metadata } as unknown as KubeObject);
 }
 
-/** The real server means to warn too, but its text has two lines, which no header carries. */
+/** The real server intends to warn too, but its text has two lines, which a header cannot carry. */
 function refuseDuplicates({ fieldValidation }: WriteOptions, duplicates: readonly FieldFinding[]): void {
   const [lines] = duplicates;
   if (fieldValidation !== "Strict" || lines === undefined) return;

@@ -4,14 +4,14 @@ import { isObject, type Json, type JsonObject } from "../../api/json.js";
 import { invalid, type StatusError } from "../../api/status-error.js";
 
 /**
- * The patch applies, but what comes of it cannot be read. The objects that the patch went into are shown in the order of
- * their keys, all others as they were: the real server takes apart no more than it has to.
+ * The patch applies, but its result cannot be decoded. The message sorts the keys of objects that the patch changed and
+ * shows all others unchanged: the real server decodes no more than it has to.
  */
 export function invalidPatch(patched: JsonObject, why: string, original: JsonObject = {}): StatusError {
   return refusal(JSON.stringify(sortedWhereTouched(patched, original)), why);
 }
 
-/** A strategic patch is refused by what it says: it goes into the object without a detour through text. */
+/** The error shows the strategic patch itself, because the server applies it without an intermediate text. */
 export function invalidStrategicPatch(patch: Json, why: string): StatusError {
   return refusal(goValue(patch), restoreError(why));
 }
@@ -36,7 +36,7 @@ const GO_KINDS: Readonly<Record<string, string>> = { number: "int64", array: "sl
 const SCALAR = /^(?:string|bool|u?int\d*|float\d+)$/;
 const NUMERIC = /^(?:u?int\d*|float\d+)$/;
 
-/** What the decoder of JSON complains of, in the words of the converter that reads maps. */
+/** Translates an error of the JSON decoder into the wording of the converter that reads maps. */
 function restoreError(why: string): string {
   const [, found = "", expected = ""] =
     /^json: cannot unmarshal (\S+(?: \S+)?) into Go (?:struct field \S+|value) of type (.+)$/.exec(why) ?? [];
@@ -48,7 +48,7 @@ function restoreError(why: string): string {
   return isConvertible(kind, expected) ? `cannot convert ${kind} to ${expected}` : `unrecognized type: ${expected}`;
 }
 
-/** Whether Go's language has a conversion, though the converter refuses it: of a character's number to text, say. */
+/** Whether the Go language can convert this, although the converter rejects it: for example an integer to a string. */
 function isConvertible(kind: string, expected: string): boolean {
   return NUMERIC.test(kind) && (NUMERIC.test(expected) || (kind === "int64" && expected === "string"));
 }

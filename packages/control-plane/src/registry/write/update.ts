@@ -29,21 +29,23 @@ export interface UpdateResult {
 export interface Update {
   readonly name: string;
   /**
-   * The new object made from the one there is, with its fields' ownership; called again after a lost race. `old` is
-   * undefined where there is none, which only happens where that may create it.
+   * Makes the new object, including field ownership, from the old one. Called again after a conflict. `old` is
+   * undefined if the object is missing and the update may create it.
    */
   readonly transform: (old: KubeObject | undefined) => KubeObject;
-  /** Whether a missing object is made: by an apply always, by another patch never, by a PUT where its kind allows it. */
+  /**
+   * Whether to create a missing object: always for an apply, never for other patches, for a PUT if its kind allows it.
+   */
   readonly createsMissing?: boolean;
   /** The uid that the object must have. */
   readonly expectedUid?: string;
-  /** In-plane writes are beyond admission. */
+  /** Skips admission, for writes of the plane itself. */
   readonly skipsAdmission?: boolean;
-  /** Whether an apply made the object: it may hold nulls that are stored, and left out whenever it is read. */
+  /** Whether an apply made the object: it may hold nulls, which are stored but omitted on every read. */
   readonly isApplied?: boolean;
 }
 
-/** Replaces an object. Starts over if another write came first. */
+/** Replaces an object. Retries if another write came first. */
 export async function update(
   environment: WriteEnvironment,
   request: WriteRequest,
@@ -69,7 +71,7 @@ export async function update(
   }
 }
 
-/** How an update makes an object that is not there. */
+/** How an update creates a missing object. */
 function missing(environment: WriteEnvironment, request: WriteRequest, change: Update): Creation {
   const { name, transform, expectedUid, isApplied = false } = change;
   const of = { group: request.definition.group, resource: request.definition.plural };
@@ -77,7 +79,7 @@ function missing(environment: WriteEnvironment, request: WriteRequest, change: U
   return {
     decode: () => proposed(request.proposal, undefined, () => transform(undefined)),
     own(object) {
-      // A user who may update objects may not be allowed to create them.
+      // Permission to update does not imply permission to create.
       request.authorizeCreate();
       if (expectedUid) throw conflict(of, name, uidPrecondition(request, name, expectedUid, ""));
       const unversioned = { ...object, metadata: { ...object.metadata, resourceVersion: "" } };
@@ -132,19 +134,19 @@ async function replace(
   return { object: await environment.forms.served(stored, definition, signal), isCreated: false };
 }
 
-/** The object as it would be read once it were stored. */
+/** The object as a read after the write would return it. */
 function asRead(definition: ResourceDefinition, { isApplied }: Update, object: KubeObject): KubeObject {
   return (isApplied ? definition.refresh?.(object) : undefined) ?? object;
 }
 
-/** An object that waits for its last finalizer goes when that is taken off. */
+/** An object that is being deleted goes when its last finalizer is removed. */
 function isReadyToGo(definition: ResourceDefinition, object: KubeObject, old: KubeObject): boolean {
   const { metadata } = object;
   const isMarked = metadata.deletionTimestamp !== undefined && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
   return isMarked && finalizersOf(definition, object) === 0 && finalizersOf(definition, old) > 0;
 }
 
-/** Namespaces have finalizers in their spec as well. */
+/** Namespaces also have finalizers in their spec. */
 function finalizersOf({ storageId }: ResourceDefinition, object: KubeObject): number {
   const own = (object.metadata.finalizers ?? []).length;
   if (storageId !== "/namespaces") return own;
@@ -162,7 +164,7 @@ function checkUid(request: WriteRequest, name: string, expected: string | undefi
   throw conflict({ group, resource: plural }, name, uidPrecondition(request, name, expected, metadata.uid));
 }
 
-/** The real server leaks its storage key here, and clients have seen it for years. */
+/** The real server exposes its storage key here, and clients know this message. */
 function uidPrecondition(request: WriteRequest, name: string, expected: string, actual: string): string {
   const { definition, namespace, isDryRun } = request;
   const resource = definition.isBuiltIn ? definition.plural : `${definition.group}/${definition.plural}`;
@@ -193,8 +195,8 @@ function withResourceVersion(
 }
 
 /**
- * What clients cannot change is put back; the generation is counted; everything is validated, unless that was done
- * already: `validated` is what it has warned of.
+ * Restores what clients cannot change, increments the generation and validates. `validated` holds the warnings if
+ * validation was already done.
  */
 function preparedForUpdate(
   environment: WriteEnvironment,
@@ -246,7 +248,7 @@ function preparedForUpdate(
   return prepared;
 }
 
-/** The endpoints through which the desired state changes. */
+/** The endpoints that change the desired state. */
 const COUNTED_ENDPOINTS = ["", "scale", "ephemeralcontainers", "resize"];
 
 function withGeneration(
@@ -264,7 +266,7 @@ function withGeneration(
   return { ...object, metadata: { ...object.metadata, generation: (old.metadata.generation ?? 0) + 1 } };
 }
 
-/** All but the metadata, and but the status where that has an endpoint of its own. */
+/** Everything except metadata, and except the status if it has its own endpoint. */
 function desiredPart(object: KubeObject, hasStatus: boolean): Json {
   const { metadata: _metadata, apiVersion: _apiVersion, kind: _kind, ...rest } = object as UntypedObject;
   if (!hasStatus) return rest as unknown as Json;

@@ -17,7 +17,7 @@ import { tracked } from "./field-ownership.js";
 import { update } from "./update.js";
 import type { WriteRequest } from "./write-request.js";
 
-/** A call as a write, with its options as webhooks see them. */
+/** Builds the write of a call, with its options as webhooks receive them. */
 export function writeRequestOf(
   call: ResourceCall,
   kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
@@ -60,7 +60,7 @@ export async function updateObject(call: ResourceCall): Promise<ApiResponse> {
   const { environment, name, request } = call;
   const options = parseWriteOptions(request.query, "UpdateOptions");
   const write = writeRequestOf(call, "UpdateOptions", options);
-  // A rehearsal has held it against the path already.
+  // A rehearsal has already checked the object against the path.
   const object = request.proposal?.hasMade ? undefined : objectOfPath(call, options);
   const uid = object?.metadata.uid;
   const result = await update(environment, write, {
@@ -71,7 +71,7 @@ export async function updateObject(call: ResourceCall): Promise<ApiResponse> {
   return presentObject(call, result.isCreated ? 201 : 200, result.object);
 }
 
-/** The object that an update sends, which must be the one that its path names. */
+/** Decodes the object of an update. It must match the path. */
 function objectOfPath(call: ResourceCall, { fieldValidation }: WriteOptions): KubeObject {
   const { name } = call;
   const object = decodedObject(call, fieldValidation);
@@ -102,7 +102,7 @@ export function deleteWrite(call: ResourceCall, options: DeleteOptions): WriteRe
   };
 }
 
-/** Jobs are the one kind whose dependents stay unless the client says otherwise. */
+/** Job is the only kind whose dependents are orphaned by default. */
 const JOB_WARNING =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
 
@@ -130,7 +130,7 @@ export async function deleteObject(call: ResourceCall): Promise<ApiResponse> {
   );
 }
 
-/** Deletes what a list finds, one by one; what is gone meanwhile is fine. */
+/** Deletes the listed objects one by one. Ignores objects that are already gone. */
 export async function deleteObjects(call: ResourceCall): Promise<ApiResponse> {
   const { environment, request } = call;
   const deletion = deleteOptionsOf(call);

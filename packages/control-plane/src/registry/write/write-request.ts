@@ -7,7 +7,7 @@ import type { Storage } from "../../storage/storage.js";
 import type { ServedForms } from "../read/served-form.js";
 import type { AdmissionPlugin } from "./admission.js";
 
-/** Who writes what where, and how. The same for every kind of write. */
+/** One write: who writes what, where and how. Used for every kind of write. */
 export interface WriteRequest {
   readonly definition: ResourceDefinition;
   /** Empty for the main endpoint. */
@@ -17,31 +17,34 @@ export interface WriteRequest {
   readonly user: UserInfo;
   readonly fieldManager: string;
   readonly isDryRun: boolean;
-  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as webhooks see them. */
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as webhooks receive them. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Throws a 403 unless the user may make the object. An update that turns out to be a create has to ask. */
+  /** Throws a 403 unless the user may create the object. An update that creates a missing object calls it. */
   readonly authorizeCreate: () => void;
   readonly warn: (text: string) => void;
   readonly signal: AbortSignal;
-  /** Of a write whose body is large: what a rehearsal made of it, or is to be told. */
+  /** For a large body: carries the result of a rehearsal, or records it. */
   readonly proposal?: Proposal;
-  /** Of a write whose work takes long: resolves when it may go on, once others had their turn. */
+  /** For long work: resolves once other requests had their turn. */
   readonly pause?: () => Promise<void>;
 }
 
-/** What a write makes of its body and of the object that is there, before admission. */
+/** The object that a write makes from its body and the stored object, before admission. */
 export interface Proposal {
-  /** Whether a rehearsal has gone well. */
+  /** Whether a rehearsal succeeded. */
   readonly hasMade: boolean;
-  /** What was made for this old object already. */
+  /** The object already made for this old object, if any. */
   take(old: KubeObject | undefined): KubeObject | undefined;
-  /** Is told what was made. */
+  /** Records the object that was made. */
   keep(old: KubeObject | undefined, made: KubeObject): void;
-  /** What the validation of an object that was taken has warned of; undefined for any other, which is still to be validated. */
+  /**
+   * Warnings from validating an object returned by `take`. Undefined for any other object, which still needs
+   * validation.
+   */
   validated(object: KubeObject): readonly string[] | undefined;
 }
 
-/** What a write makes of an old object: as the proposal has it, or by `make`. */
+/** The new object: from the proposal, or else from `make`. */
 export function proposed(
   proposal: Proposal | undefined,
   old: KubeObject | undefined,
