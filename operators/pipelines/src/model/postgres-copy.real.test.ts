@@ -73,9 +73,9 @@ describe.skipIf(version === undefined)("models on PostgreSQL (needs postgresql i
     await world.put(modelSpec("orders", "", { input: { type: "postgres", connector: "pg", sql } }));
     expect(world.error("orders")).toBeUndefined();
     expect(await world.rows("SELECT id, amount, paid, note, made FROM orders ORDER BY id")).toEqual([
-      { id: 1, amount: "12.50", paid: true, note: null, made: "2024-01-02T03:04:05Z" },
+      { id: 1, amount: 12.5, paid: true, note: null, made: "2024-01-02T03:04:05Z" },
       { id: 2, amount: null, paid: false, note: "", made: null },
-      { id: 3, amount: "1.00", paid: null, note: 'a "b", c\nd', made: null },
+      { id: 3, amount: 1, paid: null, note: 'a "b", c\nd', made: null },
     ]);
     expect(world.state("orders")?.columns?.map(({ type }) => type)).toEqual([
       "INTEGER",
