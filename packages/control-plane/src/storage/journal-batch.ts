@@ -1,6 +1,6 @@
 import type { Change } from "./storage.js";
 
-/** One change as it stands in the journal. */
+/** One change in the journal. */
 export interface JournalRecord {
   readonly revision: number;
   readonly resource: string;
@@ -11,10 +11,10 @@ export interface JournalRecord {
 
 /** Revision (8 bytes), bytes of resource (2), of key (2), of JSON (4). */
 const HEAD_BYTES = 16;
-/** In the place of the length of the JSON. */
+/** Stands in place of the JSON length and marks a delete. */
 const DELETED = 0xffff_ffff;
 
-/** A batch of changes as one run of bytes: a row for each would cost ten times as much to insert. */
+/** Encodes a batch of changes as one blob: one row per change would cost ten times as much to insert. */
 export function encodeBatch(changes: readonly Change[]): Buffer {
   let size = 0;
   for (const { type, current } of changes) {
@@ -39,7 +39,7 @@ export function encodeBatch(changes: readonly Change[]): Buffer {
   return bytes;
 }
 
-/** The records of a batch, in revision order. Throws a `RangeError` where the bytes are not those of a batch. */
+/** Decodes the records of a batch, in revision order. Throws a `RangeError` if the bytes are not a batch. */
 export function* decodeBatch(batch: Uint8Array): Iterable<JournalRecord> {
   const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.byteLength);
   for (let at = 0; at < bytes.length; ) {

@@ -1,7 +1,7 @@
 import { SqliteError } from "@setpoint/sqlite";
 import { StorageFailure } from "./storage-error.js";
 
-/** Why a journal's file cannot be used, in words that say what to do. */
+/** Turns an error from opening the journal file into one that says what to do. */
 export function failureToOpen(path: string, error: unknown): unknown {
   if (!(error instanceof SqliteError)) return error;
   const options = { cause: error };
@@ -35,7 +35,7 @@ export function damaged(path: string, detail: string, options?: ErrorOptions): S
   return new StorageFailure("STORAGE_DAMAGED", `${path} is damaged: ${detail}; ${cure}`, options);
 }
 
-/** Why a batch could not be made durable. */
+/** Turns an error from writing a batch into a `StorageFailure`. */
 export function failureToWrite(path: string, error: unknown): StorageFailure {
   if (isDiskFull(error)) return diskFull(path, error);
   const reason = error instanceof Error ? error.message : String(error);

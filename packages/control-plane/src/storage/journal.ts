@@ -1,27 +1,30 @@
 import type { Change, StoredObject } from "./storage.js";
 
-/** What makes a storage durable. Without one it lives as long as its process. */
+/** Makes a storage durable. A storage without a journal lives as long as its process. */
 export interface Journal extends AsyncDisposable {
-  /** What was kept; called once, before anything else. Throws a `StorageFailure` where it is damaged. */
+  /**
+   * Returns the kept state. Called once, before any other method. Throws a `StorageFailure` if the journal is
+   * damaged.
+   */
   restore(): RestoredState;
   /**
-   * Resolves once the changes are on disk, all of them. Rejects with a `StorageFailure` where they are not; none of
-   * them is there after a restart then, or the journal takes no more. Called with one batch at a time, in revision order.
+   * Resolves once all the changes are on disk. Rejects with a `StorageFailure` if they are not: then either a restart
+   * finds none of them, or the journal accepts no more batches. Called with one batch at a time, in revision order.
    */
   append(changes: readonly Change[]): Promise<void>;
-  /** Resolves when the next batch is to be taken up: all that has come in until then goes with it. */
+  /** Resolves when the storage should take the next batch. Every write that arrives before then joins the batch. */
   gathered?(): Promise<void>;
-  /** Folds the changes at or below `revision` into the kept state, bit by bit, between the batches. */
+  /** Folds the changes at or below `revision` into the kept state, in small steps between batches. */
   compact(revision: number): void;
 }
 
 export interface RestoredState {
-  /** The newest revision that may have been given out. */
+  /** The newest revision that a client may have seen. */
   readonly revision: number;
   readonly compactedRevision: number;
-  /** The objects as they stood at `compactedRevision`, in any order. */
+  /** The objects at `compactedRevision`, in any order. */
   readonly objects: Iterable<StoredObject>;
-  /** What came after it, in revision order. */
+  /** The changes after `compactedRevision`, in revision order. */
   readonly changes: Iterable<RestoredChange>;
 }
 

@@ -8,17 +8,17 @@ import { StoredState } from "./stored-state.js";
 import { Subscription } from "./subscription.js";
 
 export interface StorageLimits {
-  /** Changes younger than this are remembered, within the bounds below. */
+  /** The storage remembers changes younger than this, within the bounds below. */
   readonly historyMs: number;
-  /** How many changes are remembered at most. */
+  /** The maximum number of remembered changes. */
   readonly historyChanges: number;
-  /** How many bytes of JSON the remembered changes may hold. */
+  /** The maximum number of JSON bytes in the remembered changes. */
   readonly historyBytes: number;
-  /** How many unsent bytes a subscriber may hold before it is ended. */
+  /** The storage ends a subscriber that holds more unsent bytes than this. */
   readonly backlogBytes: number;
 }
 
-/** The real server compacts every five minutes, and its watch caches hold at most 102,400 events of a resource. */
+/** The kube-apiserver compacts every five minutes, and its watch cache holds at most 102,400 events per resource. */
 export const defaultLimits: StorageLimits = {
   historyMs: 5 * 60_000,
   historyChanges: 102_400,
@@ -26,7 +26,7 @@ export const defaultLimits: StorageLimits = {
   backlogBytes: 16 * 2 ** 20,
 };
 
-/** How often changes that have become too old are forgotten. */
+/** Interval at which the storage forgets changes that are too old. */
 const AGE_CHECK_MS = 15_000;
 
 interface Pending {
@@ -35,10 +35,10 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** What the storage knows of one resource. */
+/** The state of one resource. */
 interface ResourceState {
   readonly history: ResourceHistory;
-  /** Accepted and not yet published: the newest state of each key, undefined for a delete. */
+  /** The newest accepted but unpublished state of each key; undefined for a delete. */
   readonly pending: Map<string, { readonly revision: number; readonly stored: StoredObject | undefined }>;
   readonly subscriptions: Set<Subscription>;
 }
@@ -50,10 +50,10 @@ interface AgeMark {
 }
 
 /**
- * The storage: objects in memory, made durable by a journal where there is one.
+ * The storage: objects in memory, made durable by an optional journal.
  *
- * Writes that arrive while a batch is on its way to the disk form the next batch. All that was accepted and is not
- * durable yet is undone together when the journal fails: what came later was computed from it.
+ * Writes that arrive while a batch is being written form the next batch. When the journal fails, the storage undoes
+ * every accepted write that is not durable yet, because later writes were computed from earlier ones.
  */
 export class MemoryStorage implements Storage {
   readonly #resources = new Map<string, ResourceState>();
@@ -62,14 +62,17 @@ export class MemoryStorage implements Storage {
   readonly #clock: Clock;
   readonly #journal: Journal | undefined;
   #revision = 1;
-  /** The newest revision given to an accepted write. Numbers of writes that failed are not used again. */
+  /** The newest revision given to an accepted write. The storage never reuses the revision of a failed write. */
   #headRevision = 1;
   #compactedRevision = 0;
   #queue: Pending[] = [];
   #flushing: Promise<void> | undefined;
   #waiters: { readonly revision: number; settle(error?: unknown): void }[] = [];
   #historyBytes = 0;
-  /** The sizes of the remembered changes of all resources in revision order, to know where a bound is kept again. */
+  /**
+   * The sizes of all remembered changes in revision order. They show how many changes to forget to respect the
+   * bounds.
+   */
   #sizes: { readonly revision: number; readonly bytes: number }[] = [];
   #ages: AgeMark[] = [];
   #ageTimer: Disposable | undefined;
@@ -79,7 +82,7 @@ export class MemoryStorage implements Storage {
     readonly clock: Clock;
     readonly journal?: Journal;
     readonly limits?: Partial<StorageLimits>;
-    /** The initial state; shared with other storages until it is written to. Not together with a journal. */
+    /** The initial state, shared with other storages until this one writes to it. Excludes a journal. */
     readonly from?: StorageState;
   }) {
     this.#clock = options.clock;
@@ -226,7 +229,7 @@ export class MemoryStorage implements Storage {
     return state;
   }
 
-  /** Runs until the queue is empty. The first batch starts in a microtask: never within `commit` itself. */
+  /** Runs until the queue is empty. The first batch starts in a microtask, never within `commit` itself. */
   async #flush(): Promise<void> {
     await undefined;
     while (this.#queue.length > 0) {
@@ -292,7 +295,7 @@ export class MemoryStorage implements Storage {
     for (const waiter of reached) waiter.settle();
   }
 
-  /** Forgets a tenth more than it must, so that a storage at its bound does not compact at every write. */
+  /** Forgets a tenth more than necessary, so that a storage at its bound does not compact at every write. */
   #keepBounds(): void {
     const { historyChanges, historyBytes } = this.#limits;
     if (this.#sizes.length <= historyChanges && this.#historyBytes <= historyBytes) return;
@@ -308,7 +311,7 @@ export class MemoryStorage implements Storage {
     }
   }
 
-  /** Goes on only while there is something to forget, so that an idle storage needs no timer. */
+  /** Rearms its timer only while there are changes to forget, so an idle storage has no timer. */
   #checkAges(): void {
     this.#ageTimer = undefined;
     const nowMs = this.#clock.monotonic();
@@ -318,7 +321,7 @@ export class MemoryStorage implements Storage {
     if (this.#sizes.length > 0) this.#ageTimer = this.#clock.timer(AGE_CHECK_MS, () => this.#checkAges()).unref();
   }
 
-  /** The past of another storage is not known here: it counts as compacted. */
+  /** The history of the other storage is unknown here, so it counts as compacted. */
   #adopt({ revision, trees, owners }: StorageState): void {
     this.#revision = revision;
     this.#headRevision = revision;

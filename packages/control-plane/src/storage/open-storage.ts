@@ -9,21 +9,21 @@ import { StorageFailure } from "./storage-error.js";
 
 export interface StorageOptions {
   readonly clock: Clock;
-  /** Where the objects are kept; made where it is not there. Undefined: in memory alone. */
+  /** The data directory, created if missing. Undefined keeps objects in memory only. */
   readonly dataDir?: string;
   readonly limits?: Partial<StorageLimits>;
-  /** What it begins with. A data directory must be empty then. */
+  /** The initial state. Requires an empty data directory. */
   readonly from?: StorageState;
-  /** Told where others can look into the data directory. */
+  /** Called with a warning when other users can read the data directory. */
   readonly warn?: (message: string) => void;
 }
 
-/** The name of the journal in a data directory. */
+/** The journal's file name in the data directory. */
 const JOURNAL_FILE = "journal.db";
 
 /**
- * Opens a storage. Throws a `StorageFailure` with the reason and the cure where the directory is locked by another
- * process, damaged, of another version, not ours to write, or not empty where it is to begin with a state.
+ * Opens a storage. Throws a `StorageFailure` with the reason and the cure if another process locks the directory, if
+ * the directory is damaged, of another version or not writable, or if it is not empty and `from` is given.
  */
 export function openStorage({ clock, dataDir, limits, from, warn }: StorageOptions): Storage {
   const options = { clock, ...(limits && { limits }) };
@@ -44,7 +44,7 @@ export function openStorage({ clock, dataDir, limits, from, warn }: StorageOptio
   }
 }
 
-/** SQLite gives its log and its index the mode of the file. Those that are there already are made private as well. */
+/** SQLite gives new -wal and -shm files the mode of the database file. Existing ones need their mode tightened too. */
 function keepPrivate(path: string): void {
   try {
     makePrivate(path);

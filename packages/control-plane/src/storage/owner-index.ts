@@ -3,11 +3,11 @@ import type { Change, StoredObject } from "./storage.js";
 
 const OWNER_REFERENCES = Buffer.from('"ownerReferences"');
 
-/** Which published objects name which uid as an owner. */
+/** Maps an owner uid to the published objects that reference it. */
 export class OwnerIndex {
   readonly #dependents = new Map<string, Set<StoredObject>>();
 
-  /** One of its own with the same entries. */
+  /** An independent copy with the same entries. */
   copy(): OwnerIndex {
     const copy = new OwnerIndex();
     for (const [uid, dependents] of this.#dependents) copy.#dependents.set(uid, new Set(dependents));
@@ -20,11 +20,11 @@ export class OwnerIndex {
 
   publish({ type, current, previous }: Change): void {
     if (previous) this.#remove(previous);
-    // It was just made from an object, which is still there.
+    // `current` was just made from an object, so reading `object` does not parse.
     if (type !== "deleted") this.#add(current, current.object.metadata.ownerReferences ?? []);
   }
 
-  /** As they are now: later changes do not disturb an iteration. */
+  /** Returns a copy, so later changes do not disturb an iteration. */
   dependents(uid: string): Iterable<StoredObject> {
     return [...(this.#dependents.get(uid) ?? [])];
   }
@@ -46,7 +46,7 @@ export class OwnerIndex {
   }
 }
 
-/** Most objects have no owner, and their bytes show it without a parse: this keeps the start fast. */
+/** Most objects have no owner. Searching the bytes avoids parsing them, which keeps startup fast. */
 function ownersOf(stored: StoredObject): readonly OwnerReference[] {
   const { buffer, byteOffset, byteLength } = stored.json;
   if (!Buffer.from(buffer, byteOffset, byteLength).includes(OWNER_REFERENCES)) return [];

@@ -4,14 +4,14 @@ import { dirname } from "node:path";
 import { SetpointError } from "setpoint";
 import { type Random, systemRandom } from "setpoint/clock";
 
-/** Read and written by this user alone. */
+/** Only the owner may read and write. */
 const PRIVATE = 0o600;
 const NAME_BYTES = 12;
 
 /**
- * Writes a file that this user alone can read from its first byte, and that is never half there. It is made under a name
- * that nobody can guess, where there was none, and then takes the place of `path`: whoever else may write the folder can
- * neither have it written through a link nor keep it open.
+ * Writes a file that only this user can read, from its first byte on, and that is never half written. The content
+ * goes to a new file with an unguessable name, which then replaces `path`. So another user who may write to the
+ * folder can neither redirect the write through a link nor keep the file open.
  */
 export async function writePrivateFile(
   path: string,
@@ -20,11 +20,11 @@ export async function writePrivateFile(
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const made = `${path}.${Buffer.from(random.bytes(NAME_BYTES)).toString("hex")}.new`;
-  // "x": it must not be there, and a link counts as being there.
+  // "x" fails if the file exists, even as a link.
   const file = await open(made, "wx", PRIVATE);
   try {
     try {
-      // The mode of `open` is subject to the umask, which can only take away.
+      // The umask can only take rights away from the mode given to `open`.
       for (const part of typeof content === "string" ? [content] : content) await file.write(part);
       await file.sync();
     } finally {
@@ -37,14 +37,14 @@ export async function writePrivateFile(
   }
 }
 
-/** Makes a file private that another program is to write: where there is none, an empty one. Throws for a link. */
+/** Makes a file private before another program writes it; creates it empty if missing. Throws for a link. */
 export function makePrivate(path: string): void {
   const flags = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
   closeSync(openSync(path, flags, PRIVATE));
   tightenMode(path);
 }
 
-/** Takes the rights of others off a file, where it is there. Throws for a link. */
+/** Removes the rights of other users from a file, if it exists. Throws for a link. */
 export function tightenMode(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
@@ -52,7 +52,7 @@ export function tightenMode(path: string): void {
   if (isOpen(found.mode)) chmodSync(path, PRIVATE);
 }
 
-/** Whether others than the owner have any right. */
+/** Whether the mode grants group or others any right. */
 export function isOpen(mode: number): boolean {
   return process.platform !== "win32" && (mode & 0o077) !== 0;
 }

@@ -1,22 +1,22 @@
 import { SortedMap } from "./sorted-map.js";
 import type { Change, StoredObject } from "./storage.js";
 
-/** How many past trees are kept for the pages of lists; others are made again from the changes. */
+/** The number of past trees kept for paged lists. Other trees are rebuilt from the changes. */
 const PAST_TREES = 8;
 
 type Tree = SortedMap<StoredObject>;
 
-/** The published objects of one resource, now and back to the last compaction. */
+/** The published objects of one resource, at every revision since the last compaction. */
 export class ResourceHistory {
   readonly #tree: Tree;
   /** Remembered changes in revision order. */
   #changes: Change[] = [];
   /** A copy of `#tree` that is still equal to it. */
   #current: Tree | undefined;
-  /** Trees as they stood just after the revision beside them, oldest first. */
+  /** Past trees, each with the revision just after which it was current, oldest first. */
   #past: { readonly revision: number; readonly tree: Tree }[] = [];
 
-  /** Empty, or with the objects of a tree, which must not be written to any more. */
+  /** Starts empty, or from a tree that nobody writes to any more. */
   constructor(tree?: Tree) {
     this.#tree = tree?.copy() ?? new SortedMap();
   }
@@ -29,7 +29,7 @@ export class ResourceHistory {
     return this.#tree.get(key);
   }
 
-  /** Puts an object in place without a change to remember: how the state at the last compaction is restored. */
+  /** Adds an object without recording a change. Restores the state at the last compaction. */
   restore(stored: StoredObject): void {
     this.#tree.set(stored.key, stored);
   }
@@ -46,7 +46,7 @@ export class ResourceHistory {
     return this.#changes.slice(this.#position(revision));
   }
 
-  /** The objects as they stood at `revision`, which must not be compacted. Not to be written to. */
+  /** The objects at `revision`, which must not be compacted. The caller must not write to the tree. */
   at(revision: number): Tree {
     const last = this.#changes.at(-1)?.revision ?? 0;
     if (last <= revision) {

@@ -8,7 +8,7 @@ import type { StorageState, StoredObject } from "./storage.js";
 import { StorageFailure } from "./storage-error.js";
 import { StoredState } from "./stored-state.js";
 
-/** The first line of the file; each further line is one object, with where and at which revision it is kept. */
+/** The first line of the file. Each further line is one object with its resource, key and revision. */
 interface Header {
   readonly setpoint: "snapshot";
   readonly version: 1;
@@ -23,7 +23,7 @@ interface Line {
   readonly object: KubeObject;
 }
 
-/** Writes a state for this user alone: it holds every secret. */
+/** Writes a state to a file that only this user can read, because it holds every Secret. */
 export async function writeState(path: string, state: StorageState, takenAtMs: number): Promise<void> {
   const takenAt = new Date(takenAtMs).toISOString();
   const header: Header = { setpoint: "snapshot", version: 1, revision: state.revision, takenAt };
@@ -39,7 +39,7 @@ function* linesOf(header: Header, { trees }: StorageState): Iterable<string> {
   }
 }
 
-/** Reads what `writeState` wrote. Rejects with a `StorageFailure` for anything else. */
+/** Reads a file written by `writeState`. Rejects with a `StorageFailure` for any other file. */
 export async function readState(path: string): Promise<{ readonly state: StorageState; readonly takenAtMs: number }> {
   const trees = new Map<string, SortedMap<StoredObject>>();
   const owners = new OwnerIndex();

@@ -1,6 +1,6 @@
-/** Entries a node holds at most; chosen by measurement (16 to 128 differ by a few percent). */
+/** The maximum number of entries per node, chosen by measurement (16 to 128 differ by a few percent). */
 const CAPACITY = 64;
-/** Below this a node is merged into a neighbour where both fit. */
+/** A node with fewer entries than this is merged into a neighbour if both fit into one node. */
 const SPARSE = CAPACITY / 4;
 
 interface Leaf<Value> {
@@ -19,13 +19,15 @@ interface Branch<Value> {
 type Node<Value> = Leaf<Value> | Branch<Value>;
 
 /**
- * A map in key order that is copied in constant time: a B+ tree whose nodes are shared between copies. A tree writes
- * in place only to nodes that it owns; the first write to a shared node copies that node and its ancestors.
+ * A map in key order with constant-time copies: a B+ tree whose nodes are shared between copies. A tree writes in
+ * place only to nodes that it owns. The first write to a shared node copies that node and its ancestors.
  */
 export class SortedMap<Value> {
   #root: Node<Value>;
   #size = 0;
-  /** Marks the nodes that no other tree can reach. Replaced by `copy`, which gives all present nodes away. */
+  /**
+   * Marks the nodes that no other tree can reach. `copy` replaces it, because the copy then shares all present nodes.
+   */
   #owner: object = {};
 
   constructor() {
@@ -50,7 +52,7 @@ export class SortedMap<Value> {
     this.#root = { owner: this.#owner, keys: ["", firstKey(sibling)], children: [this.#root, sibling] };
   }
 
-  /** Whether the key was there. */
+  /** Returns whether the key existed. */
   delete(key: string): boolean {
     if (this.get(key) === undefined) return false;
     this.#root = this.#owned(this.#root);
@@ -60,7 +62,7 @@ export class SortedMap<Value> {
     return true;
   }
 
-  /** A tree of its own with the same entries. Neither sees the other's later writes. */
+  /** An independent tree with the same entries. Neither tree sees the other's later writes. */
   copy(): SortedMap<Value> {
     const copy = new SortedMap<Value>();
     copy.#root = this.#root;
@@ -69,7 +71,10 @@ export class SortedMap<Value> {
     return copy;
   }
 
-  /** The values in key order, from `start` on (inclusive). The tree must not be written to meanwhile; a copy may. */
+  /**
+   * Yields entries in key order, from `start` on (inclusive). Do not write to this tree meanwhile; copies may be
+   * written.
+   */
   *from(start = ""): Generator<readonly [key: string, value: Value]> {
     const path: { readonly branch: Branch<Value>; next: number }[] = [];
     let node = this.#root;
@@ -106,7 +111,7 @@ export class SortedMap<Value> {
     return copy as Node<Value> as Kind;
   }
 
-  /** Inserts below an owned node; returns the new right neighbour where the node had to be split. */
+  /** Inserts below an owned node. Returns the new right neighbour if the node was split. */
   #insert(node: Node<Value>, key: string, value: Value): Node<Value> | undefined {
     if ("children" in node) {
       const at = childAt(node, key);
@@ -128,7 +133,9 @@ export class SortedMap<Value> {
     return node.keys.length > CAPACITY ? this.#split(node, at) : undefined;
   }
 
-  /** Keys that arrive in order (generated names, restores) fill their nodes: an append splits off the last entry alone. */
+  /**
+   * Keys that arrive in order (generated names, restores) fill their nodes: an append splits off only the last entry.
+   */
   #split(node: Node<Value>, insertedAt?: number): Node<Value> {
     const at = insertedAt === node.keys.length - 1 ? insertedAt : node.keys.length >>> 1;
     const keys = node.keys.splice(at);
@@ -136,7 +143,7 @@ export class SortedMap<Value> {
     return { owner: this.#owner, keys, values: node.values.splice(at) };
   }
 
-  /** Removes a key that is there from below an owned node. */
+  /** Removes an existing key from below an owned node. */
   #remove(node: Node<Value>, key: string): void {
     if (!("children" in node)) {
       const at = lowerBound(node.keys, key);
@@ -150,7 +157,7 @@ export class SortedMap<Value> {
     if (child.keys.length < SPARSE) this.#merge(node, at + 1 < node.children.length ? at : at - 1);
   }
 
-  /** Moves the child right of `at` into the one at `at` where both fit into one node. */
+  /** Merges the child right of `at` into the child at `at`, if both fit into one node. */
   #merge(parent: Branch<Value>, at: number): void {
     const left = parent.children[at];
     const right = parent.children[at + 1];
@@ -168,7 +175,7 @@ export class SortedMap<Value> {
   }
 }
 
-/** The first position whose key is not below `key`. */
+/** The first position whose key is at or above `key`. */
 function lowerBound(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;
@@ -180,7 +187,7 @@ function lowerBound(keys: readonly string[], key: string): number {
   return low;
 }
 
-/** Which child of a branch holds `key`. */
+/** The position of the child that holds `key`. */
 function childAt(branch: Branch<unknown>, key: string): number {
   let low = 1;
   let high = branch.keys.length;
@@ -192,7 +199,7 @@ function childAt(branch: Branch<unknown>, key: string): number {
   return low - 1;
 }
 
-/** A split-off branch keeps its first separator in the unused slot, so this holds for both kinds of node. */
+/** Works for both kinds of node, because a split-off branch keeps its first separator in the unused slot. */
 function firstKey(node: Node<unknown>): string {
   return node.keys[0]!;
 }

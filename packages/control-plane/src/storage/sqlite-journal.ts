@@ -9,23 +9,23 @@ import type { Change, StorageState, StoredObject } from "./storage.js";
 import { StorageFailure } from "./storage-error.js";
 import { StoredState } from "./stored-state.js";
 
-/** "SPNT": tells a file of ours from any other SQLite database. */
+/** "SPNT": distinguishes a Setpoint journal from any other SQLite database. */
 const APPLICATION_ID = 0x53504e54;
-/** Goes up when the tables change; a newer one than this is refused, an older one would be migrated here. */
+/** Increases when the tables change. Setpoint refuses a newer version and would migrate an older one here. */
 const FORMAT_VERSION = 1;
 
-/** What a thousand pages take in the log: then SQLite moves them into the file and starts the log over. */
+/** The size of about a thousand pages in the log. At that size SQLite checkpoints them and restarts the log. */
 const LOG_BYTES = 1100 * (4096 + 24);
 
 const FILL_AFTER_MS = 500;
 
-/** How many changes one step of compaction folds, about: a few milliseconds, between which batches are written. */
+/** About how many changes one compaction step folds: a few milliseconds. Batches are written between the steps. */
 const FOLD_CHANGES = 200;
 const FOLD_PAUSE_MS = 5;
 
 /**
- * `batch` is the journal, a row for each transaction; `object` the state just before its first row. Compaction moves
- * that line: it folds the oldest batches into `object` and removes them.
+ * `batch` is the journal, one row per transaction. `object` is the state just before the first row of `batch`.
+ * Compaction folds the oldest batches into `object` and removes them.
  */
 const SCHEMA = `
   CREATE TABLE meta (compacted INTEGER NOT NULL, starts INTEGER NOT NULL);
@@ -42,29 +42,29 @@ const SCHEMA = `
 `;
 
 /**
- * A journal in a SQLite file, locked for this process alone.
+ * A journal in a SQLite file, locked for this process.
  *
- * A batch is one transaction in the write-ahead log. SQLite is told not to sync it (`synchronous = NORMAL` syncs at
- * checkpoints only); the log is synced here instead, on libuv's threads, so that reads and the next writes go on while
- * the disk works. Only then are the changes durable.
+ * A batch is one transaction in the write-ahead log. SQLite does not sync it (`synchronous = NORMAL` syncs only at
+ * checkpoints). This class syncs the log instead, on libuv's threads, so reads and further writes continue while the
+ * disk works. Only then are the changes durable.
  */
 export class SqliteJournal implements Journal {
   readonly #path: string;
   readonly #clock: Clock;
   readonly #database: Database;
   readonly #statements: Statements;
-  /** For syncing alone. The database file itself must never be opened beside SQLite: closing it would give up the lock. */
+  /** Only for syncing. Never open the database file itself beside SQLite: closing it would release SQLite's lock. */
   readonly #log: number;
-  /** Every change up to here is folded. */
+  /** All changes up to this revision are folded. */
   #compacted = 0;
   #compactUntil = 0;
   #foldTimer: Disposable | undefined;
   readonly #fillTimer: Disposable;
-  /** Set when a sync failed: what the file holds is not known any more, so nothing may be added. */
+  /** Set when a sync failed. The content of the file is then unknown, so the journal accepts no more batches. */
   #failure: StorageFailure | undefined;
   #isClosed = false;
 
-  /** Throws a `StorageFailure` that says what is wrong with the file, and what to do. */
+  /** Throws a `StorageFailure` that says what is wrong with the file and what to do. */
   constructor(path: string, clock: Clock) {
     this.#path = path;
     this.#clock = clock;
@@ -75,7 +75,7 @@ export class SqliteJournal implements Journal {
       this.#statements = prepareStatements(database);
       this.#log = openSync(`${path}-wal`, "r+");
       this.#database = database;
-      // Later: a start is not to wait for it, and what lives shortly does not need it.
+      // Delayed, so that startup does not wait for it and a short-lived process skips it.
       this.#fillTimer = clock.timer(FILL_AFTER_MS, () => fillLog(this.#log)).unref();
     } catch (error) {
       database?.close();
@@ -84,8 +84,8 @@ export class SqliteJournal implements Journal {
   }
 
   /**
-   * Begins with this state, on disk when it returns. Called before `restore`, or not at all; throws a `StorageFailure`
-   * where anything was kept before.
+   * Begins with this state, which is on disk when the method returns. Call it before `restore` or not at all. Throws
+   * a `StorageFailure` if the journal already holds anything.
    */
   adopt({ revision, trees }: StorageState): void {
     const { isUsed } = this.#database
@@ -128,7 +128,7 @@ export class SqliteJournal implements Journal {
     const last = changes.at(-1)!.revision;
     const bytes = encodeBatch(changes);
     try {
-      // One statement is a transaction of its own.
+      // One statement is its own transaction.
       this.#statements.append.run(last, bytes, batchChecksum(last, bytes));
     } catch (error) {
       throw failureToWrite(this.#path, error);
@@ -142,8 +142,8 @@ export class SqliteJournal implements Journal {
   }
 
   /**
-   * A batch costs the same for one change as for ten. Whoever wrote within the turn of the event loop that runs is taken
-   * along: their requests are there, and looked at when this turn is over.
+   * A batch of ten changes costs as much as a batch of one. So the batch waits until the requests that have already
+   * arrived are handled, which is after this turn of the event loop.
    */
   gathered(): Promise<void> {
     return new Promise((resolve) => afterInput(() => afterInput(resolve)));
@@ -160,7 +160,7 @@ export class SqliteJournal implements Journal {
     this.#foldTimer?.[Symbol.dispose]();
     this.#fillTimer[Symbol.dispose]();
     closeSync(this.#log);
-    // The last connection to close moves the log into the file and removes it.
+    // Closing the last connection checkpoints the log and removes it.
     this.#database.close();
   }
 
@@ -179,7 +179,9 @@ export class SqliteJournal implements Journal {
       .unref();
   }
 
-  /** One step; returns whether there may be more. A batch that goes beyond the line is left for the next compaction. */
+  /**
+   * Runs one step and returns whether there may be more. Leaves a batch that crosses the line to the next compaction.
+   */
   #fold(): boolean {
     const { oldest, forget, mark } = this.#statements;
     try {
@@ -200,7 +202,7 @@ export class SqliteJournal implements Journal {
       });
     } catch (error) {
       if (!(error instanceof SqliteError)) throw error;
-      // Most likely a full disk. Nothing has changed; the next compaction tries again.
+      // Most likely the disk is full. The transaction changed nothing; the next compaction tries again.
       this.#compacted = Number(this.#statements.compacted.get()?.compacted);
       return false;
     }
@@ -234,7 +236,7 @@ export class SqliteJournal implements Journal {
         throw damaged(this.#path, `the checksum of the changes up to revision ${last} is wrong`);
       }
       for (const { resource, key, revision, json } of decodeBatch(changes)) {
-        // A copy: a part would keep the whole batch in memory.
+        // Copy the bytes: a slice would keep the whole batch in memory.
         const stored = json && StoredState.parse(resource, key, revision, Buffer.from(json));
         yield { resource, key, revision, stored };
       }
@@ -288,14 +290,14 @@ function prepareFile(database: Database, path: string): void {
     const text = `${path} has format ${found}, this version reads ${FORMAT_VERSION}: use the Setpoint that wrote it`;
     throw new StorageFailure("STORAGE_VERSION", text);
   }
-  // A first write: it makes the log, takes the lock and shows that the folder can be written to.
+  // The first write creates the log, takes the lock and proves that the folder is writable.
   database.transaction(() => database.exec("UPDATE meta SET starts = starts + 1"));
 }
 
 /**
- * Fills the log up to the size at which SQLite starts it over. Frames then overwrite blocks that are there: syncing
- * those takes a fraction of the time that syncing a growing file does. Zeros are no frames, so a reader of the log stops
- * where they begin; and none is overwritten, for frames end where the file does.
+ * Fills the log with zeros up to the size at which SQLite restarts it. Frames then overwrite existing blocks, and
+ * syncing those takes a fraction of the time of syncing a growing file. Zeros are not valid frames, so a reader of
+ * the log stops where they begin. No frame is overwritten, because the zeros start at the end of the file.
  */
 function fillLog(log: number): void {
   const { size } = fstatSync(log);
@@ -303,7 +305,7 @@ function fillLog(log: number): void {
   try {
     writeSync(log, Buffer.alloc(LOG_BYTES - size), 0, LOG_BYTES - size, size);
   } catch {
-    // No room. The log then grows as it is needed, or a write says that the disk is full.
+    // The disk has no room. The log then grows on demand, or a write reports that the disk is full.
   }
 }
 

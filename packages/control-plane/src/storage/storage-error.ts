@@ -1,10 +1,10 @@
 import { SetpointError } from "setpoint";
 import type { StoredObject } from "./storage.js";
 
-/** The object has changed since the write was computed; nothing was written. */
+/** The object changed after the write was computed. Nothing was written. */
 export class StorageConflict extends SetpointError<"STORAGE_CONFLICT"> {
   override readonly name = "StorageConflict";
-  /** The accepted state now; undefined where the object is gone. */
+  /** The accepted state now; undefined if the object is gone. */
   readonly head: StoredObject | undefined;
 
   constructor(resource: string, key: string, head: StoredObject | undefined) {
@@ -13,7 +13,7 @@ export class StorageConflict extends SetpointError<"STORAGE_CONFLICT"> {
   }
 }
 
-/** The object is larger than the write allows; nothing was changed. */
+/** The object is larger than the write allows. Nothing was written. */
 export class StorageTooLarge extends SetpointError<"STORAGE_TOO_LARGE"> {
   override readonly name = "StorageTooLarge";
 
@@ -22,7 +22,7 @@ export class StorageTooLarge extends SetpointError<"STORAGE_TOO_LARGE"> {
   }
 }
 
-/** The changes after the revision asked for are no longer remembered. */
+/** The storage no longer remembers the changes after the requested revision. */
 export class StorageExpired extends SetpointError<"STORAGE_EXPIRED"> {
   override readonly name = "StorageExpired";
   readonly requested: number;
@@ -45,7 +45,7 @@ export type StorageFailureCode =
   | "STORAGE_UNREADABLE"
   | "STORAGE_VERSION";
 
-/** The storage cannot start, or could not make a write durable; such a write is undone. */
+/** The storage cannot start, or could not make a write durable. It has undone such a write. */
 export class StorageFailure extends SetpointError<StorageFailureCode> {
   override readonly name = "StorageFailure";
 }

@@ -3,39 +3,40 @@ import type { OwnerIndex } from "./owner-index.js";
 import type { SortedMap } from "./sorted-map.js";
 
 /**
- * Where objects live: memory is primary, a journal makes it durable. One writer, the event loop; one revision counter
- * over all resources.
+ * Stores objects: memory is primary, a journal makes it durable. The event loop is the only writer, and one revision
+ * counter covers all resources.
  *
- * A write is checked against the head (what was accepted), and published (seen by reads and watches) only once it is
- * durable, in revision order. So nothing that a client saw is ever lost, and a revision is never given out twice.
+ * The storage checks a write against the head (the accepted state). It publishes the write (to reads and watches)
+ * only once it is durable, in revision order. So the storage never loses anything that a client saw, and never gives
+ * out a revision twice.
  */
 export interface Storage extends AsyncDisposable {
   /** The newest published revision. Survives restarts and only grows. */
   readonly revision: number;
-  /** Changes at or below this revision are forgotten: a watch or an exact list from before it gets `expired`. */
+  /** The storage has forgotten the changes at or below this revision: an older watch or exact list gets `expired`. */
   readonly compactedRevision: number;
 
   /** The published state of one object. `resource` is `group/plural` (`/pods` for the core group). */
   get(resource: string, key: string): StoredObject | undefined;
-  /** The accepted state, durable or not: what a write must be computed from. */
+  /** The accepted state, durable or not. Compute a write from this. */
   head(resource: string, key: string): StoredObject | undefined;
   /**
-   * One consistent published state of a resource in key order, at `revision` (default: the newest). Undefined where
-   * that revision is compacted. Cheap: copy-on-write, nothing is copied.
+   * One consistent published state of a resource in key order, at `revision` (default: the newest). Undefined if that
+   * revision is compacted. Cheap, because it is copy-on-write.
    */
   snapshot(resource: string, revision?: number): Snapshot | undefined;
 
   /**
-   * Accepts a write. Throws `StorageConflict` at once, and changes nothing, where the head is no longer
-   * `write.expected`, and likewise `StorageTooLarge` where it has more than `write.maxBytes`. Resolves when the write is
-   * durable and published; rejects (journal failure, disk full) with the write undone.
+   * Accepts a write. Throws `StorageConflict` at once, without any change, if the head is no longer `write.expected`,
+   * and `StorageTooLarge` if the object has more than `write.maxBytes`. Resolves when the write is durable and
+   * published. Rejects after undoing the write if the journal fails (such as on a full disk).
    */
   commit(write: Write): Promise<StoredObject>;
 
   /**
-   * The published changes of a resource after `fromRevision`, first those remembered (before this returns), then those
-   * to come, in order. `StorageExpired` where `fromRevision` is compacted. A subscriber that falls further
-   * behind than the storage's limit is ended with `overflow`.
+   * Delivers the published changes of a resource after `fromRevision` in order: first the remembered ones (before
+   * this method returns), then new ones. Throws `StorageExpired` if `fromRevision` is compacted. A subscriber whose
+   * backlog exceeds the storage's limit is ended with `overflow`.
    */
   subscribe(resource: string, fromRevision: number, subscriber: Subscriber): Disposable;
 
@@ -47,18 +48,18 @@ export interface Storage extends AsyncDisposable {
   compact(revision: number): void;
   /** The resources that hold at least one object. */
   resources(): Iterable<string>;
-  /** All that is published now, to begin another storage with. Cheap: nothing but the index of owners is copied. */
+  /** Everything published now, as the initial state of another storage. Cheap: only the owner index is copied. */
   state(): StorageState;
 }
 
-/** One immutable state of a whole storage. A storage that starts from it copies what it writes to. */
+/** One immutable state of a whole storage. A storage that starts from it copies a node before it writes to it. */
 export interface StorageState {
   readonly revision: number;
   readonly trees: ReadonlyMap<string, SortedMap<StoredObject>>;
   readonly owners: OwnerIndex;
 }
 
-/** One state of one object. Identity is meaningful: `expected` compares it. */
+/** One state of one object. `expected` compares it by identity. */
 export interface StoredObject {
   readonly resource: string;
   /** `namespace/name`, or `name`. */
@@ -74,18 +75,18 @@ export interface Snapshot {
   readonly revision: number;
   readonly size: number;
   get(key: string): StoredObject | undefined;
-  /** In key order, from `start` on (inclusive), within a namespace where one is given. */
+  /** Yields objects in key order, from `start` on (inclusive), of one namespace if given. */
   entries(options?: { readonly namespace?: string; readonly start?: string }): Iterable<StoredObject>;
 }
 
 export interface Write {
   readonly resource: string;
   readonly key: string;
-  /** The head that the write was computed from; undefined: the object must not exist. */
+  /** The head that the write was computed from. Undefined: the object must not exist. */
   readonly expected: StoredObject | undefined;
-  /** The new state (its resourceVersion is set by the storage); undefined deletes. */
+  /** The new state; the storage sets its resourceVersion. Undefined deletes the object. */
   readonly object: KubeObject | undefined;
-  /** How many bytes of JSON the new state may have. Left out: any number. */
+  /** The maximum JSON size of the new state in bytes. Undefined: unlimited. */
   readonly maxBytes?: number;
 }
 
@@ -94,15 +95,15 @@ export interface Change {
   readonly revision: number;
   /** For a delete: the last state, with the resourceVersion of the delete. */
   readonly current: StoredObject;
-  /** The state before; absent for an add. Selectors need it to tell who enters and who leaves. */
+  /** The previous state; absent for an add. Selectors need it to tell which objects start or stop matching. */
   readonly previous?: StoredObject;
 }
 
 export interface Subscriber {
   /** All changes published together, in order. Must not throw, must not block. */
   changes(changes: readonly Change[]): void;
-  /** How many bytes this subscriber holds unsent; the storage ends it with `overflow` above its limit. */
+  /** How many unsent bytes this subscriber holds. Above its limit, the storage ends the subscriber with `overflow`. */
   backlogBytes?(): number;
-  /** The subscription is over and no more changes come. */
+  /** The subscription is over; no more changes follow. */
   ended(reason: "overflow" | "closed"): void;
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
 import type { StoredObject } from "./storage.js";
 
-/** One state of one object: its bytes, and the object itself, made of them at first use where it was not given. */
+/** One state of one object: its bytes, and the object, which is parsed from them at first use if it was not given. */
 export class StoredState implements StoredObject {
   readonly resource: string;
   readonly key: string;
@@ -17,11 +17,11 @@ export class StoredState implements StoredObject {
     this.#object = object;
   }
 
-  /** Takes the object over, stamps it with `revision` and freezes it. */
+  /** Takes ownership of the object, stamps it with `revision` and freezes it. */
   static of(resource: string, key: string, revision: number, object: KubeObject): StoredState {
     const metadata = { ...object.metadata, resourceVersion: String(revision) };
     const stamped = { ...object, metadata };
-    // Encoded before it is frozen, which is quicker.
+    // Encode before freezing, which is faster.
     const json = Buffer.from(JSON.stringify(stamped));
     return new StoredState(resource, key, revision, json, deepFreeze(stamped));
   }
@@ -35,7 +35,7 @@ export class StoredState implements StoredObject {
     return (this.#object ??= deepFreeze(JSON.parse(textOf(this.json)) as KubeObject));
   }
 
-  /** A superseded state is rarely read again: keeps the bytes alone. */
+  /** Keeps only the bytes, because a superseded state is rarely read again. */
   release(): void {
     this.#object = undefined;
   }
@@ -45,7 +45,7 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-/** Freezes plain JSON data all through; what is frozen already was frozen by this and is not entered again. */
+/** Freezes plain JSON data deeply. Skips frozen data: this function froze it. */
 function deepFreeze<Data>(data: Data): Data {
   if (typeof data !== "object" || data === null || Object.isFrozen(data)) return data;
   Object.freeze(data);

@@ -4,11 +4,11 @@ import type { Change, Subscriber } from "./storage.js";
 export class Subscription implements Disposable {
   readonly #subscriber: Subscriber;
   readonly #remove: (subscription: Subscription) => void;
-  /** Changes at or below this revision were delivered, or are not wanted. */
+  /** The subscriber has received the changes at or below this revision, or does not want them. */
   #revision: number;
   /**
-   * What the subscriber may hold unsent. Changes replayed at the start come on top of the limit: who resumes from far
-   * behind would otherwise be ended before it could read a byte, again and again.
+   * How many unsent bytes the subscriber may hold. Changes replayed at the start come on top of the limit. Otherwise
+   * a subscriber that resumes from far behind would be ended again and again before it could read a byte.
    */
   #allowanceBytes: number;
   #isOver = false;
