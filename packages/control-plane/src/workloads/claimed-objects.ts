@@ -2,17 +2,17 @@ import type { Kind, KubeObject, ObjectOf, ReconcileContext } from "setpoint";
 import type { LabelSelector } from "setpoint/kinds";
 import { adoption, BY_CONTROLLER, claims, ORPHANS, orphanPlace, release } from "./owner-claims.js";
 
-/** What claiming needs of a run's context; the kind must be declared with `CLAIM_INDEXES`. */
+/** The part of a reconcile context that claiming needs. The kind must be declared with `CLAIM_INDEXES`. */
 type ClaimContext = Pick<ReconcileContext, "byIndex" | "patch">;
 
 export interface ClaimOptions<T> {
-  /** Which objects without a controller may be adopted. */
+  /** Whether an owner may adopt an object without a controller. */
   readonly mayAdopt?: (object: T) => boolean;
-  /** Whether what no longer matches is let go. Defaults to true. */
+  /** Whether the owner releases objects that no longer match. Defaults to true. */
   readonly releases?: boolean;
 }
 
-/** An owner's objects, after it has adopted orphans and released those that no longer match. */
+/** Adopts matching orphans, releases objects that no longer match, and returns the owner's objects. */
 export async function claimedObjects<K extends Kind>(
   ownerKind: Kind,
   owner: KubeObject & { readonly spec: { readonly selector: LabelSelector } },

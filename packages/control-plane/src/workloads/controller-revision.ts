@@ -5,17 +5,17 @@ import type { PodTemplateSpec } from "setpoint/kinds/v1";
 import { canonicalJson, fnv1, safelyEncoded } from "./template-hash.js";
 
 export const REVISION_HASH = "controller-revision-hash";
-/** The label by which the revisions of StatefulSets carry their hash. */
+/** The label that holds the hash of a StatefulSet's ControllerRevision. */
 export const STATEFUL_HASH_LABEL = "controller.kubernetes.io/hash";
 const MAX_PREFIX = 223;
 
-/** A state of a pod template, kept for its return. */
+/** A pod template state, kept so that a rollback can return to it. */
 export interface TemplateHistory {
   readonly owner: KubeObject;
   readonly reference: OwnerReference;
   readonly template: PodTemplateSpec;
   readonly hashLabel: string;
-  /** What the name ends with, given how many names were taken already. */
+  /** The suffix of the revision's name, given the number of name collisions so far. */
   readonly hash: (collisionCount: number | undefined) => string;
 }
 
@@ -29,7 +29,7 @@ export function templateOf({ data }: ControllerRevision): PodTemplateSpec {
   return template;
 }
 
-/** FNV-1 over the patch that the revision is, as Go marshals it. */
+/** FNV-1 over the revision's patch, as Go marshals it. */
 export function revisionHash(data: JsonObject, collisionCount: number | undefined): string {
   const escaped = canonicalJson(data).replace(
     /[<>&\u2028\u2029]/g,
@@ -46,7 +46,7 @@ export function byRevision(left: ControllerRevision, right: ControllerRevision):
 
 type Context = Pick<ReconcileContext<KubeObject, typeof ControllerRevision, never>, "create" | "find" | "patch">;
 
-/** The revision of the template as it is, made or renumbered where need be, and the collisions met on the way. */
+/** Finds the revision of the current template. Creates or renumbers it if necessary, and counts name collisions. */
 export async function syncRevision(
   history: TemplateHistory,
   revisions: readonly ControllerRevision[],
@@ -93,7 +93,7 @@ function newRevision(history: TemplateHistory, data: JsonObject, revision: numbe
   };
 }
 
-/** The revisions beyond the limit that nothing uses any more, oldest first. */
+/** The unused revisions beyond the limit, oldest first. */
 export function outlived(
   revisions: readonly ControllerRevision[],
   isLive: (revision: ControllerRevision) => boolean,

@@ -1,8 +1,8 @@
 import { isNotFound } from "setpoint";
 
 /**
- * Changes an object, unless somebody has deleted it meanwhile. That is not a failure: the delete is an event, and the
- * controller runs again for it.
+ * Changes an object, unless somebody has deleted it meanwhile. A missing object is not a failure: its delete is an
+ * event that requeues the controller.
  */
 export async function unlessGone<Result>(change: () => Promise<Result>): Promise<Result | undefined> {
   try {

@@ -1,9 +1,9 @@
 import type { Kind, KubeObject } from "setpoint";
 import { formatLabelSelector, type LabelSelector, labelMatcher, type OwnerReference } from "setpoint/kinds";
 
-/** The index of children by the uid of their controller. */
+/** Index of objects by the uid of their controller. */
 export const BY_CONTROLLER = "controller";
-/** The index of objects that no controller has, by namespace and label: where adoptions are found. */
+/** Index of objects without a controller by namespace and label, to find orphans to adopt. */
 export const ORPHANS = "orphans";
 
 /** Both indexes, for `scoped`. */
@@ -20,7 +20,7 @@ function orphanLabels({ metadata }: KubeObject): readonly string[] {
   return [`${namespace}/`, ...Object.entries(labels).map(([key, value]) => `${namespace}/${key}=${value}`)];
 }
 
-/** Where among {@link ORPHANS} the objects are that a selector can match. */
+/** The key in {@link ORPHANS} under which the objects are that a selector can match. */
 export function orphanPlace(namespace: string, { matchLabels = {} }: LabelSelector): string {
   const first = Object.entries(matchLabels)[0];
   return first ? `${namespace}/${first[0]}=${first[1]}` : `${namespace}/`;
@@ -30,24 +30,24 @@ export function controllerOf({ ownerReferences }: KubeObject["metadata"]): Owner
   return ownerReferences?.find(({ controller }) => controller);
 }
 
-/** What an owner reference tells of a kind. */
+/** The part of a kind that an owner reference contains. */
 type OwnerKind = Pick<Kind, "apiVersion" | "kind">;
 
-/** The reference that makes `owner` the controller of an object. */
+/** The owner reference that makes `owner` the controller of an object. */
 export function controllerReference(kind: OwnerKind, { metadata: { name, uid } }: KubeObject): OwnerReference {
   return { apiVersion: kind.apiVersion, kind: kind.kind, name, uid, blockOwnerDeletion: true, controller: true };
 }
 
 export interface Claims<T> {
-  /** What is the owner's and matches its selector. */
+  /** The owner's objects that match its selector. */
   readonly kept: readonly T[];
-  /** Orphans that the selector matches: the owner adopts them. */
+  /** Orphans that match the selector. The owner adopts them. */
   readonly adopted: readonly T[];
-  /** What is the owner's, and no longer matches: is let go. */
+  /** The owner's objects that no longer match. The owner releases them. */
   readonly released: readonly T[];
 }
 
-/** Sorts out whose objects are. An owner that is being deleted takes in nothing and lets nothing go. */
+/** Sorts objects by what the owner does with them. An owner that is being deleted adopts and releases nothing. */
 export function claims<T extends KubeObject>(
   owner: KubeObject,
   selector: LabelSelector,
@@ -71,12 +71,12 @@ export function claims<T extends KubeObject>(
   return { kept, adopted, released };
 }
 
-/** A selector that selects everything counts as none. */
+/** Whether a selector is empty, which selects nothing here. */
 export function isEmpty(selector: LabelSelector): boolean {
   return formatLabelSelector(selector) === "";
 }
 
-/** The patch that makes an object the owner's, unless another has its name by now. */
+/** The patch that makes `owner` the controller. The uid guards against a new object with the same name. */
 export function adoption(kind: OwnerKind, owner: KubeObject, object: KubeObject) {
   const { uid } = object.metadata;
   return {
@@ -85,7 +85,7 @@ export function adoption(kind: OwnerKind, owner: KubeObject, object: KubeObject)
   } as const;
 }
 
-/** The patch that lets an object go. */
+/** The patch that releases an object. */
 export function release(owner: KubeObject, object: KubeObject) {
   const { uid } = object.metadata;
   return {

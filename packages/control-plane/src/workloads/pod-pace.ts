@@ -1,8 +1,8 @@
 import type { Clock } from "setpoint/clock";
 
-/** Pods that the controllers make in a namespace without a pause: more than a cluster is built for (3,000 are). */
+/** How many pods the controllers create in a namespace without a pause. 3,000 pods are a large cluster. */
 const BURST = 5_000;
-/** Those that follow: what kube-controller-manager sends at its default `--kube-api-qps`. */
+/** The rate after the burst: that of kube-controller-manager at its default `--kube-api-qps`. */
 const PER_SECOND = 20;
 
 interface Bucket {
@@ -11,8 +11,8 @@ interface Bucket {
 }
 
 /**
- * How fast the controllers make pods, for each namespace: whoever asks for two billion of them waits, others do not
- * notice.
+ * Limits how fast the controllers create pods, per namespace. A namespace that asks for two billion pods waits
+ * without slowing others down.
  */
 export class PodPace {
   readonly #clock: Clock;
@@ -22,7 +22,7 @@ export class PodPace {
     this.#clock = clock;
   }
 
-  /** Takes as many of `wanted` as may be made now; `waitMs` says when the rest is worth another try. */
+  /** Grants as many of `wanted` as may be created now. `waitMs` says when to retry the rest. */
   take(namespace: string, wanted: number): { readonly granted: number; readonly waitMs: number | undefined } {
     const nowMs = this.#clock.monotonic();
     const bucket = this.#buckets.get(namespace) ?? { left: BURST, atMs: nowMs };
@@ -35,7 +35,7 @@ export class PodPace {
     return { granted, waitMs: granted < wanted ? 1_000 : undefined };
   }
 
-  /** Namespaces come and go; one that made no pods for so long that its bucket is full needs none. */
+  /** Drops the buckets of idle namespaces: a full bucket equals a new one. */
   #forgetFull(nowMs: number): void {
     if (this.#buckets.size < 1_000) return;
     for (const [namespace, { left, atMs }] of this.#buckets) {

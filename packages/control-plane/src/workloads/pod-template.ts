@@ -12,7 +12,7 @@ type NewPod = Omit<Pod, "apiVersion" | "kind" | "metadata" | "status"> & {
   };
 };
 
-/** A pod as its template states it, in the hands of its controller. */
+/** A pod from a template, with its controller reference. */
 export function podFromTemplate(
   template: PodTemplateSpec | undefined,
   owner: OwnerReference,

@@ -1,6 +1,6 @@
 import { isApiError } from "setpoint";
 
-/** What an API server said, without the request that it said it to. */
+/** The API server's message, without the request that the error text starts with. */
 export function serverMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!isApiError(error)) return error.message;

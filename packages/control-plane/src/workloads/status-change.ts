@@ -1,8 +1,8 @@
 import type { JsonObject } from "setpoint";
 
 /**
- * A whole status as a change: what is no longer said is taken away. Counts of zero are left out, as Go leaves them out
- * where a field is optional; `kept` names those that are shown all the same.
+ * Turns a whole status into a change that also removes absent fields. Omits zero counts, as Go does for optional
+ * fields, except those in `kept`.
  */
 export function wholeStatus<Status extends object>(
   current: Status | undefined,

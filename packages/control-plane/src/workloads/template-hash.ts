@@ -3,9 +3,9 @@ import type { JsonValue } from "setpoint";
 const SAFE_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789";
 
 /**
- * The hash of a pod template in the form of a label: FNV-1a over its canonical JSON and, after a collision, over their
- * count; written with characters that spell no words. The real controller hashes a dump of its Go structs, so that its
- * hashes look alike and differ.
+ * The hash of a pod template, usable as a label value: FNV-1a over its canonical JSON and, after a collision, the
+ * collision count. Its characters spell no words. kube-controller-manager hashes a dump of Go structs, so its hashes
+ * look alike but differ.
  */
 export function templateHash(template: unknown, collisionCount: number | undefined): string {
   let hash = fnv1a(Buffer.from(canonicalJson(template as JsonValue)));
@@ -17,21 +17,21 @@ export function templateHash(template: unknown, collisionCount: number | undefin
   return safelyEncoded(String(hash));
 }
 
-/** Go's FNV-1a of 32 bits. */
+/** Go's 32-bit FNV-1a. */
 export function fnv1a(bytes: Uint8Array, from = 0x811c9dc5): number {
   let hash = from;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash >>> 0;
 }
 
-/** Go's FNV-1 of 32 bits. */
+/** Go's 32-bit FNV-1. */
 export function fnv1(bytes: Uint8Array, from = 0x811c9dc5): number {
   let hash = from;
   for (const byte of bytes) hash = (Math.imul(hash, 0x01000193) ^ byte) >>> 0;
   return hash >>> 0;
 }
 
-/** Each character by its code, among those that generated names consist of. */
+/** Maps each character to one of those used in generated names. */
 export function safelyEncoded(text: string): string {
   return [...text].map((character) => SAFE_CHARACTERS[character.codePointAt(0)! % SAFE_CHARACTERS.length]).join("");
 }

@@ -1,8 +1,8 @@
 import { isApiError } from "setpoint";
 
 /**
- * Does the work, unless the server refuses a part of it because the namespace is being deleted: its pods go first, and
- * whoever would make new ones for them goes next. That is no failure to report or to repeat.
+ * Does the work, unless the API server refuses part of it because the namespace is being deleted. Its pods are
+ * deleted first, and the controllers that would replace them next. So this is not a failure to report or retry.
  */
 export async function unlessTerminating<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
   try {

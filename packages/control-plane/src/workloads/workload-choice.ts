@@ -18,13 +18,15 @@ export const WORKLOAD_NAMES = [
   "endpoints",
 ] as const;
 
-/** One of them: each can be switched off, so that another one, such as kube-controller-manager, does its work. */
+/**
+ * A controller's name. Each can be switched off, so that another one, such as kube-controller-manager, does its work.
+ */
 export type WorkloadName = (typeof WORKLOAD_NAMES)[number];
 
-/** All of them, none, or those that are true. */
+/** All, none, or those set to true. */
 export type WorkloadChoice = boolean | Partial<Record<WorkloadName, boolean>>;
 
-/** The names that a choice stands for. */
+/** The names that a choice selects. */
 export function chosenWorkloads(choice: WorkloadChoice | undefined): readonly WorkloadName[] {
   if (choice === undefined || choice === false) return [];
   return choice === true ? WORKLOAD_NAMES : WORKLOAD_NAMES.filter((name) => choice[name] === true);

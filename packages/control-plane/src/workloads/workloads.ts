@@ -23,7 +23,7 @@ import { ephemeralClaimController } from "./volume/ephemeral-claims.js";
 import { ensureStorageClass, volumeController } from "./volume/volume-controller.js";
 import type { WorkloadName } from "./workload-choice.js";
 
-/** What the controllers need of the plane besides its API. */
+/** What the controllers need besides the API. */
 export interface WorkloadEnvironment {
   readonly clock: Clock;
   readonly random: Random;
@@ -31,14 +31,14 @@ export interface WorkloadEnvironment {
   readonly hasStages?: boolean;
 }
 
-/** What the controllers that make pods of templates need; they share the pace. */
+/** What the controllers that create pods need. They share the rate limit. */
 export interface PodMakingEnvironment extends WorkloadEnvironment {
   readonly podPace: PodPace;
 }
 
 export interface WorkloadsOptions extends WorkloadEnvironment {
   readonly client: Client;
-  /** What the controllers send their requests with. Defaults to `client`. */
+  /** The client of the controllers. Defaults to `client`. */
   readonly controllerClient?: Client;
   readonly names: readonly WorkloadName[];
   readonly log?: Logger;
@@ -48,7 +48,7 @@ const CONTROLLERS: Readonly<Record<WorkloadName, (environment: PodMakingEnvironm
   nodes: nodeController,
   scheduler: schedulerController,
   pods: podController,
-  // Those of pods and nodes are played by the controllers of these; for others see below.
+  // The pod and node controllers play the stages of their kinds. See below for other kinds.
   stages: () => [],
   replicasets: replicaSetController,
   replicationcontrollers: replicationControllerController,
@@ -65,8 +65,8 @@ const CONTROLLERS: Readonly<Record<WorkloadName, (environment: PodMakingEnvironm
 };
 
 /**
- * Brings workloads to life: ordinary controllers on the plane's own client. Resolves when they have begun. With the
- * simulated nodes, a plane without any gets one; with volumes, a default storage class.
+ * Runs the workload controllers on the control plane's own client. Resolves when they have started. Creates a node
+ * for the simulation if there is none, and a default storage class for volumes.
  */
 export async function startWorkloads(options: WorkloadsOptions): Promise<Manager> {
   const { client, controllerClient = client, clock, random, names, log } = options;
@@ -76,7 +76,7 @@ export async function startWorkloads(options: WorkloadsOptions): Promise<Manager
     clock,
     random,
     grace: 0,
-    // The plane's own client may do everything: there is nothing to ask for.
+    // The control plane's own client may do everything, so there are no permissions to check.
     preflight: false,
     ...(log && { log }),
   });

@@ -18,7 +18,7 @@ const NOTHING_YET: ScalingHistory = { recommendations: [], changes: [] };
 type Target = Deployment | ReplicaSet | StatefulSet;
 const TARGETS = [Deployment, ReplicaSet, StatefulSet] as const;
 
-/** Scales what autoscalers point at by metrics that annotations set: see `propose`. */
+/** Scales the targets of autoscalers by metrics that annotations set: see `propose`. */
 export function autoscalerController({ clock }: WorkloadEnvironment): Controller<HorizontalPodAutoscaler> {
   const histories = new Map<string, ScalingHistory>();
   return controller(HorizontalPodAutoscaler, {
@@ -34,7 +34,8 @@ export function autoscalerController({ clock }: WorkloadEnvironment): Controller
       const kind = TARGETS.find(
         (each) => each.kind === scaleTargetRef.kind && each.apiVersion === scaleTargetRef.apiVersion,
       ) as Kind<Target> | undefined;
-      // Its own scaling must not make it look again at once: it goes by its period, and by its own changes.
+      // Untracked: the autoscaler's own scaling must not requeue it at once. It runs at its period and on its own
+      // changes.
       const target = kind && (await ctx.find(kind, scaleTargetRef.name, { tracked: false }));
       if (!kind || !target) {
         const what = kind ? `${kind.plural}.apps "${scaleTargetRef.name}" not found` : unknownKind(scaleTargetRef);
@@ -57,7 +58,7 @@ export function autoscalerController({ clock }: WorkloadEnvironment): Controller
       const results = metrics.map((metric) => propose(hpa, metric, current));
       const proposals = results.filter((each): each is MetricProposal => "replicas" in each);
       const missing = results.find((each) => !("replicas" in each));
-      // Each metric has its place, those without a value an empty one.
+      // Each metric keeps its position; a metric without a value gets an empty entry.
       const shown = results.map((each) => ("replicas" in each ? each.status : { type: "" as const }));
       if (missing && "reason" in missing) {
         ctx.event("Warning", missing.reason, missing.message);
@@ -108,7 +109,7 @@ function unknownKind({ kind, apiVersion = "" }: { readonly kind: string; readonl
   return `no matches for kind "${kind}" in group "${group}"`;
 }
 
-/** Conditions whose transition times move with their status alone. */
+/** Conditions whose lastTransitionTime moves only with their status. */
 class Conditions {
   readonly #conditions: HorizontalPodAutoscalerCondition[];
   readonly #now: string;

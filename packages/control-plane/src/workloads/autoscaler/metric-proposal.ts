@@ -4,25 +4,25 @@ import { quantityToNumber } from "setpoint/quantity";
 import { canonicalQuantity } from "../../schema/quantity.js";
 import { SCRIPT_PREFIX } from "../pod/pod-script.js";
 
-/** Within this part of its target a metric asks for no change. */
+/** A metric within this fraction of its target asks for no change. */
 const TOLERANCE = 0.1;
 
 export interface MetricProposal {
-  /** In the words of events: `cpu resource utilization (percentage of request)`. */
+  /** As events name it: `cpu resource utilization (percentage of request)`. */
   readonly name: string;
   readonly replicas: number;
   readonly status: MetricStatus;
 }
 
-/** A metric that no annotation sets. */
+/** A metric without an annotation that sets it. */
 export interface MissingMetric {
   readonly reason: string;
   readonly message: string;
 }
 
 /**
- * What a metric asks for. Its current value is what the annotation `simulation.setpoint.dev/metric.NAME` of the
- * autoscaler says: a percentage for a target of utilization, else a quantity.
+ * The replicas that a metric asks for. Its current value comes from the autoscaler's annotation
+ * `simulation.setpoint.dev/metric.NAME`: a percentage for a utilization target, otherwise a quantity.
  */
 export function propose(
   hpa: HorizontalPodAutoscaler,
@@ -41,7 +41,7 @@ export function propose(
   const isTotal = value !== undefined && !isUtilization && averageValue === undefined;
   const current = isUtilization ? Number.parseInt(text, 10) : quantityToNumber(text);
   const wanted = isUtilization ? averageUtilization : quantityToNumber(averageValue ?? value ?? "1");
-  // An external or object metric with an average is the sum of all; the others are averages already.
+  // An External or Object metric with an averageValue is a total over all pods. The others are averages already.
   const isShared = averageValue !== undefined && (type === "External" || type === "Object");
   const ratio = isShared ? current / (wanted * Math.max(1, replicas)) : current / wanted;
   const isNear = Math.abs(ratio - 1) <= TOLERANCE + Number.EPSILON * 10;

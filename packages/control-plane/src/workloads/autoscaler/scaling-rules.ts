@@ -1,9 +1,9 @@
 import type { HorizontalPodAutoscaler, HPAScalingRules } from "setpoint/kinds/autoscaling/v2";
 
-/** What an autoscaler has asked for and done, with times in milliseconds; kept in memory alone, as the real one does. */
+/** Recent recommendations and scalings of an autoscaler. Kept only in memory, as in kube-controller-manager. */
 export interface ScalingHistory {
   readonly recommendations: readonly { readonly atMs: number; readonly replicas: number }[];
-  /** Replicas added, or taken away where negative. */
+  /** Positive for added replicas, negative for removed ones. */
   readonly changes: readonly { readonly atMs: number; readonly by: number }[];
 }
 
@@ -14,9 +14,9 @@ export interface Reason {
 
 export interface Scaling {
   readonly replicas: number;
-  /** Of the condition AbleToScale. */
+  /** For the condition AbleToScale. */
   readonly able: Reason;
-  /** Of the condition ScalingLimited. */
+  /** For the condition ScalingLimited. */
   readonly limit: Reason & { readonly isLimited: boolean };
 }
 
@@ -24,7 +24,7 @@ const DOWN_WINDOW_MS = 300_000;
 const READY: Reason = { reason: "ReadyForNewScale", message: "recommended size matches current size" };
 const IN_RANGE: Reason = { reason: "DesiredWithinRange", message: "the desired count is within the acceptable range" };
 
-/** Brings a recommendation within what the recent past, the rates and the bounds of an autoscaler allow. */
+/** Limits a recommendation by the stabilization window, the scaling policies and the bounds of an autoscaler. */
 export function scaled(
   { spec }: HorizontalPodAutoscaler,
   current: number,
@@ -55,7 +55,7 @@ export function scaled(
   return { replicas: stable, able, limit: { ...IN_RANGE, isLimited: false } };
 }
 
-/** The history with what was recommended and done now, and without what no window reaches back to. */
+/** Adds the current recommendation and scaling to the history, and drops entries that no window reaches. */
 export function remembered(history: ScalingHistory, recommended: number, by: number, nowMs: number): ScalingHistory {
   const isRecent = ({ atMs }: { readonly atMs: number }): boolean => atMs > nowMs - 3_600_000;
   return {
@@ -120,7 +120,7 @@ function downLimit(
   return rules?.selectPolicy === "Min" ? Math.max(...proposals) : Math.min(...proposals);
 }
 
-/** How many replicas there were when the period of a policy began. */
+/** The number of replicas when a policy's period began. */
 function periodStart(current: number, { changes }: ScalingHistory, periodSeconds: number, nowMs: number): number {
   const recent = changes.filter(({ atMs }) => atMs > nowMs - periodSeconds * 1_000);
   return current - recent.reduce((sum, { by }) => sum + by, 0);

@@ -18,10 +18,10 @@ import { parseSchedule, type Schedule } from "./schedule.js";
 import { formatInZone } from "./time-zone.js";
 
 const SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp";
-/** A look that comes a little late finds its time due. */
+/** The controller requeues this long after the next start, so that the start is due by then. */
 const LATE_MS = 100;
 
-/** Makes a job whenever the schedule says so. Its name holds its time, so that no start is made twice. */
+/** Creates a Job at each scheduled time. The Job's name contains that time, so no start happens twice. */
 export function cronJobController({ clock }: WorkloadEnvironment): Controller<CronJob> {
   return controller(CronJob, {
     name: "cronjobs",
@@ -70,7 +70,7 @@ export function cronJobController({ clock }: WorkloadEnvironment): Controller<Cr
       ctx.status(wholeStatus(cronJob.status, status) as never);
       return wait === undefined ? undefined : requeueAfter(wait);
 
-      /** Makes the job that is due, if one is; gives the time until the next look. */
+      /** Creates the Job that is due, if any. Returns the time until the next check. */
       async function start(): Promise<number | undefined> {
         if (suspend || cronJob.metadata.deletionTimestamp) return undefined;
         let schedule: Schedule;
@@ -117,7 +117,10 @@ export function cronJobController({ clock }: WorkloadEnvironment): Controller<Cr
         return later;
       }
 
-      /** The job, even if an earlier run made it and could not record it; undefined if it has another owner. */
+      /**
+       * Creates the Job or finds the one that an earlier run created without recording it. Undefined if another owner
+       * has it.
+       */
       async function createOnce(job: NewObject<Job>): Promise<Job | undefined> {
         try {
           const made = await ctx.create(Job, job);
@@ -136,9 +139,9 @@ export function cronJobController({ clock }: WorkloadEnvironment): Controller<Cr
 interface SeenJobs {
   readonly active: readonly ObjectReference[];
   readonly ended: readonly { readonly name: string; readonly condition: string }[];
-  /** Names of jobs that were active and are no more. */
+  /** Names of listed active Jobs that no longer exist. */
   readonly missing: readonly string[];
-  /** Names of running jobs that other clients made. */
+  /** Names of running Jobs that other clients created. */
   readonly unexpected: readonly string[];
   readonly lastScheduleTime: string | undefined;
   readonly lastSuccessfulTime: string | undefined;
@@ -162,7 +165,7 @@ function seenJobs({ status }: CronJob, jobs: readonly Job[]): SeenJobs {
   return { active, ended, missing, unexpected, lastScheduleTime: status?.lastScheduleTime, lastSuccessfulTime };
 }
 
-/** Finished jobs beyond what the history keeps, the oldest first. */
+/** Finished Jobs beyond the history limits, oldest first. */
 function expiredJobs({ spec }: CronJob, jobs: readonly Job[]): readonly string[] {
   const beyond = (condition: string, limit: number): readonly string[] => {
     const ended = jobs.filter((job) => endOf(job) === condition && !job.metadata.deletionTimestamp);

@@ -2,18 +2,18 @@ import { parseTime } from "setpoint/kinds";
 import type { CronJob } from "setpoint/kinds/batch/v1";
 import type { Schedule } from "./schedule.js";
 
-/** More missed starts than this are reported. */
+/** The controller reports more missed starts than this. */
 const MANY = 100;
 
 export interface DueTimes {
-  /** The latest start that was due and not made. */
+  /** The latest start that is due and not made. */
   readonly dueMs: number | undefined;
   readonly isManyMissed: boolean;
-  /** When to look again; undefined where the schedule names no day that there is. */
+  /** When to check again. Undefined if the schedule names a date that does not exist. */
   readonly nextMs: number | undefined;
 }
 
-/** What a schedule asks for at this moment. Starts that were missed are made up for by the latest of them alone. */
+/** The starts that a schedule asks for now. Only the latest of several missed starts is made. */
 export function dueTimes({ metadata, spec, status }: CronJob, schedule: Schedule, nowMs: number): DueTimes {
   const deadlineSeconds = spec?.startingDeadlineSeconds;
   const lastMs = parseTime(status?.lastScheduleTime ?? metadata.creationTimestamp!);

@@ -1,7 +1,7 @@
 import { SetpointError } from "setpoint";
 import { timeZoneFields } from "./time-zone.js";
 
-/** When something is due: the first moment after another, in milliseconds; undefined where there is none within five years. */
+/** Returns the first due time after a given time, in milliseconds. Undefined if there is none within five years. */
 export type Schedule = (afterMs: number) => number | undefined;
 
 interface Field {
@@ -33,8 +33,8 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A schedule of five fields or a descriptor, in a time zone. Throws an `Error` that names the field where it makes no
- * sense, and a `RangeError` for an unknown zone.
+ * Parses a schedule of five fields, or a descriptor, in a time zone. Throws an `Error` that names an invalid field,
+ * and a `RangeError` for an unknown zone.
  */
 export function parseSchedule(text: string, timeZone: string): Schedule {
   const every = /^@every (.+)$/.exec(text);
@@ -54,7 +54,7 @@ export function parseSchedule(text: string, timeZone: string): Schedule {
     ParsedField,
   ];
   const fieldsAt = timeZoneFields(timeZone);
-  /** Both kinds of day must match where one of them says any; else one is enough. */
+  /** If either day field is `*`, both must match. Otherwise one match is enough. */
   const isDay = (day: number, weekDay: number): boolean => {
     const [byMonth, byWeek] = [monthDays.values.has(day), weekDays.values.has(weekDay)];
     return monthDays.isAny || weekDays.isAny ? byMonth && byWeek : byMonth || byWeek;
@@ -135,7 +135,7 @@ function goDuration(text: string): number {
   return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * UNITS[unit!]!, 0);
 }
 
-/** At least a second, and in whole ones. */
+/** Whole seconds, at least one. */
 function everySchedule(intervalMs: number): Schedule {
   const seconds = Math.max(1, Math.floor(intervalMs / 1_000));
   return (afterMs) => Math.floor(afterMs / 1_000) * 1_000 + seconds * 1_000;

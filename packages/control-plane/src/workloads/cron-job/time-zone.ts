@@ -1,4 +1,4 @@
-/** A moment as a clock on a wall shows it. */
+/** A local time. */
 export interface WallClock {
   readonly year: number;
   readonly month: number;

@@ -9,7 +9,7 @@ import { selects } from "../scheduler/placement.js";
 const GENERATION = "deprecated.daemonset.template.generation";
 const NODE_NAME = "metadata.name";
 
-/** What a daemon puts up with on its node. */
+/** The tolerations that every daemon pod gets. */
 const TOLERATIONS: readonly Toleration[] = [
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
   { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute" },
@@ -24,7 +24,7 @@ const NETWORK_TOLERATION: Toleration = {
   effect: "NoSchedule",
 };
 
-/** The pod of one node: the scheduler finds no other place for it. */
+/** The pod for one node. Its node affinity admits no other node. */
 export function daemonPod(set: DaemonSet, node: string, hash: string) {
   const generation = set.metadata.annotations?.[GENERATION];
   const { metadata, spec } = podFromTemplate(
@@ -36,7 +36,7 @@ export function daemonPod(set: DaemonSet, node: string, hash: string) {
   return { metadata, spec: { ...spec, affinity: onNode(spec.affinity, node), tolerations: tolerationsOf(spec) } };
 }
 
-/** Its own take the place of the same ones with an end. */
+/** Daemon tolerations replace given ones that differ only in tolerationSeconds. */
 function tolerationsOf(spec: PodSpec): readonly Toleration[] {
   const own = spec.hostNetwork ? [...TOLERATIONS, NETWORK_TOLERATION] : TOLERATIONS;
   const given = spec.tolerations ?? [];
@@ -50,7 +50,7 @@ function isSame(one: Toleration, other: Toleration): boolean {
   return one.key === key && one.effect === effect && one.operator === operator && !other.value;
 }
 
-/** Its own terms have chosen the node already: the name alone is left to say. */
+/** The template's own node terms are already evaluated, so the node name replaces them. */
 function onNode(affinity: PodSpec["affinity"], node: string): NonNullable<PodSpec["affinity"]> {
   const here = { key: NODE_NAME, operator: "In" as const, values: [node] };
   const nodeSelectorTerms: readonly NodeSelectorTerm[] = [{ matchFields: [here] }];
@@ -63,14 +63,14 @@ function onNode(affinity: PodSpec["affinity"], node: string): NonNullable<PodSpe
   };
 }
 
-/** The node that a daemon's pod is on, or is meant for. */
+/** The node that a daemon pod runs on or is meant for. */
 export function nodeOfPod({ spec }: Pod): string | undefined {
   if (spec.nodeName) return spec.nodeName;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   return terms.flatMap(({ matchFields = [] }) => matchFields).find(({ key }) => key === NODE_NAME)?.values?.[0];
 }
 
-/** Whether a daemon belongs on a node, and whether one that is there may stay. */
+/** Whether a daemon pod should run on a node, and whether an existing one may stay. */
 export function belongs(set: DaemonSet, node: Node): { readonly shouldRun: boolean; readonly mayStay: boolean } {
   const { spec } = set.spec.template;
   const pod = { spec } as Pod;

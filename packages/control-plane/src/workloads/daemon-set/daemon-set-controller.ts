@@ -22,7 +22,7 @@ const SHOWN = [
   "collisionCount",
 ] as const;
 
-/** Keeps a pod of each DaemonSet on every node where it belongs. */
+/** Keeps one pod of each DaemonSet on every eligible node. */
 export function daemonSetController({ clock }: WorkloadEnvironment): Controller<DaemonSet> {
   const sync = async (set: DaemonSet, ctx: Context) => {
     const revisions = await claimedObjects(DaemonSet, set, ControllerRevision, ctx, { releases: false });

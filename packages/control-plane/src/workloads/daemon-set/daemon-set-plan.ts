@@ -7,7 +7,7 @@ import { belongs, nodeOfPod } from "./daemon-pod.js";
 
 /** One step of a DaemonSet. */
 export interface DaemonSetPlan {
-  /** Names of the nodes that get a pod. */
+  /** Names of the nodes that need a pod. */
   readonly created: readonly string[];
   readonly deleted: readonly Pod[];
   readonly status: DaemonSetStatus;
@@ -21,7 +21,7 @@ interface Place {
   readonly pods: readonly Pod[];
 }
 
-/** The next step of a DaemonSet: a pod on each node where it belongs; then, with all in place, those of old revisions. */
+/** The next step of a DaemonSet: create a pod on each eligible node; once all exist, replace pods of old revisions. */
 export function planDaemonSet(
   set: DaemonSet,
   pods: readonly Pod[],
@@ -68,7 +68,10 @@ function byAge(left: Pod, right: Pod): number {
 const isLiving = ({ metadata }: Pod): boolean => metadata.deletionTimestamp === undefined;
 const isFailed = ({ status }: Pod): boolean => status?.phase === "Failed" || status?.phase === "Succeeded";
 
-/** What one node lacks or has too much: failed pods go and come again; of several, the oldest of each revision stays. */
+/**
+ * The missing and surplus pods of one node. Failed pods are deleted and recreated. Of several running pods the oldest
+ * stays; with maxSurge, the oldest of each revision stays.
+ */
 function placeStep(
   set: DaemonSet,
   { shouldRun, mayStay, pods }: Place,
@@ -109,7 +112,7 @@ function rollingUpdate(
   const own = places.filter(({ shouldRun }) => shouldRun);
   const surge = scaledValue(set.spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0, own.length, "up");
   const unavailable = scaledValue(maxUnavailable, own.length, "up");
-  // Both zero would never move.
+  // If both were zero, the rollout would never progress.
   const room = surge === 0 ? Math.max(1, unavailable) : 0;
   let busy = 0;
   const replaced: Pod[] = [];

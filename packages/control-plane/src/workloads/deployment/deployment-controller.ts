@@ -59,7 +59,7 @@ export function deploymentController({ clock }: WorkloadEnvironment): Controller
   });
 }
 
-/** Whether pods of old ReplicaSets still live; only a rollout that recreates asks. */
+/** Whether pods of old ReplicaSets still live. Only the Recreate strategy needs this. */
 async function hasOldPods(deployment: Deployment, sets: readonly ReplicaSet[], ctx: Context): Promise<boolean> {
   if (isRollingUpdate(deployment)) return false;
   const newest = newestOf(deployment, sets);
@@ -71,7 +71,7 @@ async function hasOldPods(deployment: Deployment, sets: readonly ReplicaSet[], c
   return false;
 }
 
-/** False where nothing more is to be done now: the name was taken, and another one is tried in the next run. */
+/** False if the name is taken: the next run tries another name. */
 async function createSet(deployment: Deployment, set: ReplicaSet, ctx: Context, nowMs: number): Promise<boolean> {
   const { name } = set.metadata;
   try {
@@ -106,7 +106,7 @@ async function tellFailure(
   ctx.status({ conditions: withCondition(deployment.status?.conditions ?? [], condition, nowMs) });
 }
 
-/** The revision and the condition that a step begins with are seen before the step is done. */
+/** Writes the revision and the first condition of a step before the step itself. */
 async function open(deployment: Deployment, { revision, opening }: DeploymentPlan, ctx: Context): Promise<void> {
   if (revision === undefined && opening === undefined) return;
   const body = {

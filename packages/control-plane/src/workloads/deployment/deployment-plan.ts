@@ -47,11 +47,11 @@ export interface SetChange {
   readonly minReadySeconds?: number;
 }
 
-/** One step of a Deployment: what is to be written, in this order. */
+/** One step of a Deployment, with its writes in order. */
 export interface DeploymentPlan {
-  /** The ReplicaSet to make, not yet there. */
+  /** The ReplicaSet to create. */
   readonly created: ReplicaSet | undefined;
-  /** Written before all else: the revision, and a condition that the step begins with. */
+  /** Written first: the revision, and the condition that the step begins with. */
   readonly revision: string | undefined;
   readonly opening: readonly DeploymentCondition[] | undefined;
   readonly changes: readonly SetChange[];
@@ -60,8 +60,8 @@ export interface DeploymentPlan {
 }
 
 /**
- * The next step of a Deployment, given its ReplicaSets and whether pods of old ones still live. Small steps: each
- * changes one thing and tells the status as it was before, and what follows from it is the next step.
+ * The next step of a Deployment, given its ReplicaSets and whether pods of old ones still live. Each step changes one
+ * thing and reports the status from before it. The next run takes the next step.
  */
 export function planDeployment(
   deployment: Deployment,
@@ -72,7 +72,7 @@ export function planDeployment(
   return new Planner(deployment, [...sets].sort(byCreation), nowMs).plan(hasOldPods);
 }
 
-/** A ReplicaSet with the template of the Deployment, the oldest of several. */
+/** The oldest ReplicaSet with the Deployment's template. */
 export function newestOf({ spec }: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
   const wanted = withoutHash(spec.template);
   return sets.find((set) => isSameJson(withoutHash(set.spec.template), wanted));
@@ -130,7 +130,7 @@ class Planner {
     return this.#step(status);
   }
 
-  /** Puts a condition at the beginning of the step: what follows builds on it. */
+  /** Sets a condition that is written before the step. The rest of the step builds on it. */
   #open(condition: Omit<DeploymentCondition, "lastTransitionTime" | "lastUpdateTime">): void {
     const conditions = withCondition(this.#deployment.status?.conditions ?? [], condition, this.#nowMs);
     this.#opening = conditions;
@@ -145,7 +145,7 @@ class Planner {
     this.#open({ type: PROGRESSING, status: "Unknown", reason: why, message: `Deployment is ${word}` });
   }
 
-  /** Revision, copied annotations and minimum readiness of the newest ReplicaSet, and the Deployment's own revision. */
+  /** Updates revision, annotations and minReadySeconds of the newest ReplicaSet, and the Deployment's revision. */
   #updateNewest(newest: ReplicaSet): void {
     const { annotations: current = {} } = newest.metadata;
     const annotations = annotationsFor(this.#deployment, current, nextRevision(this.#old));
@@ -175,7 +175,8 @@ class Planner {
     this.#newest = created;
     this.#created = created;
     this.#setRevision(created.metadata.annotations?.[REVISION]);
-    // The real controller tells one thing at a time, and of a look that began with telling of a pause no more than that.
+    // kube-controller-manager reports one thing at a time. A run that begins with reporting a pause or resume reports
+    // nothing else.
     if (hasDeadline(this.#deployment) && !this.#opening) {
       const message = `Created new replica set "${created.metadata.name}"`;
       this.#open({ type: PROGRESSING, status: "True", reason: "NewReplicaSetCreated", message });
@@ -183,7 +184,7 @@ class Planner {
     return created;
   }
 
-  /** The Deployment was scaled since its ReplicaSets were last sized. */
+  /** Whether the Deployment was scaled since its ReplicaSets were last sized. */
   #isScaled(): boolean {
     return this.#all.some((set) => {
       const desired = numberOf(set.metadata.annotations?.[DESIRED_REPLICAS]);
@@ -216,7 +217,7 @@ class Planner {
     return this.#rolloutStep();
   }
 
-  /** Takes from old ReplicaSets what is not needed: first pods that are not available, then others. */
+  /** Scales old ReplicaSets down as far as availability permits: first pods that are not available, then others. */
   #shrinkOld(newest: ReplicaSet): boolean {
     const minAvailable = replicasOf(this.#deployment) - maxUnavailable(this.#deployment);
     const old = this.#old.filter((set) => replicasOf(set) > 0);
@@ -250,7 +251,10 @@ class Planner {
     return this.#rolloutStep();
   }
 
-  /** True where the size is another one. Annotations alone are brought up to date where `always`. */
+  /**
+   * Returns whether the size changes. With `always`, also updates the annotations of a ReplicaSet that keeps its
+   * size.
+   */
   #resize(set: ReplicaSet, replicas: number, always = false): boolean {
     const isOther = replicasOf(set) !== replicas;
     if (!isOther && !always) return false;
@@ -269,7 +273,7 @@ class Planner {
     this.#changes.set(uid, { set, ...this.#changes.get(uid), ...change });
   }
 
-  /** Old ReplicaSets beyond the history's limit go, the oldest revisions first, once they are empty. */
+  /** Deletes old ReplicaSets beyond revisionHistoryLimit once they are empty, oldest revisions first. */
   #cleanUp(): void {
     const { revisionHistoryLimit } = this.#deployment.spec;
     if (revisionHistoryLimit === undefined || revisionHistoryLimit === NO_LIMIT) return;
@@ -286,7 +290,7 @@ class Planner {
   }
 }
 
-/** The ReplicaSet of a new template, as large as the rollout lets it begin. */
+/** The ReplicaSet of a new template, with the initial size that the rollout permits. */
 function newReplicaSet(deployment: Deployment, old: readonly ReplicaSet[]): ReplicaSet {
   const { template, selector, minReadySeconds } = deployment.spec;
   const { name, namespace } = deployment.metadata;

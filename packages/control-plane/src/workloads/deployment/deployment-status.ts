@@ -17,7 +17,9 @@ export function conditionOf(conditions: Conditions | undefined, type: string): D
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Sets a condition; one of the same status and reason stays as it is, its message included. The newest comes last. */
+/**
+ * Sets a condition and moves it to the end. Keeps an existing one with the same status and reason, message included.
+ */
 export function withCondition(conditions: Conditions, condition: NewCondition, nowMs: number): Conditions {
   const current = conditionOf(conditions, condition.type);
   if (current?.status === condition.status && current.reason === condition.reason) return conditions;
@@ -33,7 +35,7 @@ export function withoutCondition(conditions: Conditions, type: string): Conditio
   return conditions.filter((condition) => condition.type !== type);
 }
 
-/** The counts, and whether enough pods are available. */
+/** The replica counts, and whether enough pods are available. */
 export function plainStatus(
   deployment: Deployment,
   all: readonly ReplicaSet[],
@@ -64,7 +66,7 @@ export function plainStatus(
   };
 }
 
-/** Undefined where a ReplicaSet does not know. */
+/** Undefined if any ReplicaSet does not report it. */
 function terminatingOf(all: readonly ReplicaSet[]): number | undefined {
   const counts = all
     .filter(({ status }) => status?.observedGeneration || status?.terminatingReplicas !== undefined)
@@ -72,7 +74,7 @@ function terminatingOf(all: readonly ReplicaSet[]): number | undefined {
   return counts.every((count) => count !== undefined) ? sum(counts, (count) => count) : undefined;
 }
 
-/** The same, with what the rollout has come to: on its way, complete, or out of time. */
+/** The plain status plus the state of the rollout: progressing, complete or timed out. */
 export function rolloutStatus(
   deployment: Deployment,
   all: readonly ReplicaSet[],
@@ -113,7 +115,7 @@ function progressing(
   if (hasProgressed(deployment.status ?? {}, status)) {
     const now = formatTime(nowMs);
     const since = current?.status === "True" ? current.lastTransitionTime : undefined;
-    // Report each progress again, so that the deadline counts from it.
+    // Report every progress anew, so that the deadline counts from it.
     const condition = {
       ...told("True", "ReplicaSetUpdated", "is progressing"),
       lastUpdateTime: now,
@@ -159,7 +161,7 @@ function deadlineMs({ spec }: Deployment, { lastUpdateTime }: DeploymentConditio
   return parseTime(lastUpdateTime ?? formatTime(0)) + (spec.progressDeadlineSeconds ?? 0) * 1_000;
 }
 
-/** When to look whether the rollout is out of time; undefined where there is nothing to wait for. */
+/** When to check the progress deadline; undefined if there is nothing to wait for. */
 export function deadlineCheckInMs(deployment: Deployment, status: DeploymentStatus, nowMs: number): number | undefined {
   const condition = conditionOf(status.conditions, PROGRESSING);
   if (!hasDeadline(deployment) || !condition || isComplete(deployment, status)) return undefined;
@@ -168,7 +170,7 @@ export function deadlineCheckInMs(deployment: Deployment, status: DeploymentStat
   return Math.max(0, deadlineMs(deployment, condition) - nowMs) + 1_000;
 }
 
-/** What keeps a ReplicaSet from making pods, the newest one's troubles first. */
+/** The condition that says why a ReplicaSet cannot create pods. The newest ReplicaSet comes first. */
 function replicaFailure(all: readonly ReplicaSet[], newest: ReplicaSet | undefined): NewCondition | undefined {
   for (const set of newest ? [newest, ...all] : all) {
     const failure = set.status?.conditions?.find(({ type }) => type === "ReplicaFailure");

@@ -13,7 +13,7 @@ export function isRollingUpdate({ spec }: Deployment): boolean {
   return spec.strategy?.type !== "Recreate";
 }
 
-/** How many pods a rollout may have too many, and too few. Both zero would never move: then one may be missing. */
+/** maxSurge and maxUnavailable as numbers. If both are zero, one pod may be unavailable, or the rollout would stall. */
 function fenceposts(deployment: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { maxSurge = 0, maxUnavailable = 0 } = deployment.spec.strategy?.rollingUpdate ?? {};
   const surge = scaledValue(maxSurge, replicasOf(deployment), "up");
@@ -31,7 +31,7 @@ export function maxUnavailable(deployment: Deployment): number {
   return Math.min(fenceposts(deployment).unavailable, replicas);
 }
 
-/** How large the newest ReplicaSet may be now, given all others. */
+/** The permitted size of the newest ReplicaSet, given all others. */
 export function newSetReplicas(deployment: Deployment, all: readonly ReplicaSet[], newest: number): number {
   const replicas = replicasOf(deployment);
   if (!isRollingUpdate(deployment)) return replicas;
@@ -39,7 +39,7 @@ export function newSetReplicas(deployment: Deployment, all: readonly ReplicaSet[
   return room <= 0 ? newest : newest + Math.min(room, replicas - newest);
 }
 
-/** The newest ReplicaSet is as large as wanted, and all of it is available. */
+/** Whether the newest ReplicaSet has its full size and all its pods are available. */
 export function isSaturated(deployment: Deployment, newest: ReplicaSet | undefined): boolean {
   if (!newest) return false;
   const replicas = replicasOf(deployment);
@@ -47,7 +47,7 @@ export function isSaturated(deployment: Deployment, newest: ReplicaSet | undefin
   return replicasOf(newest) === replicas && desired === replicas && availableOf(newest) === replicas;
 }
 
-/** How the sizes change of ReplicaSets that share a Deployment which grows or shrinks in mid-rollout. By name. */
+/** New sizes, by name, of the ReplicaSets of a Deployment that is scaled during a rollout. */
 export function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]): ReadonlyMap<string, number> {
   const replicas = replicasOf(deployment);
   const allowed = replicas > 0 ? replicas + maxSurge(deployment) : 0;
@@ -68,7 +68,7 @@ export function proportionalSizes(deployment: Deployment, active: readonly Repli
   return sizes;
 }
 
-/** The larger first; of equal ones the newer when growing, the older when shrinking. */
+/** Larger ones first. Among equals, the newer first when growing and the older first when shrinking. */
 function bySize(left: ReplicaSet, right: ReplicaSet, isGrowing: boolean): number {
   if (replicasOf(left) !== replicasOf(right)) return replicasOf(right) - replicasOf(left);
   return isGrowing ? byCreation(right, left) : byCreation(left, right);

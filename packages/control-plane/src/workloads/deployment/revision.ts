@@ -5,7 +5,7 @@ const REVISION_HISTORY = "deployment.kubernetes.io/revision-history";
 export const DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas";
 export const MAX_REPLICAS = "deployment.kubernetes.io/max-replicas";
 
-/** Annotations that mean something else on a ReplicaSet than on its Deployment. */
+/** Annotations that a ReplicaSet does not copy from its Deployment, because they mean something else there. */
 const OWN_ANNOTATIONS: readonly string[] = [
   "kubectl.kubernetes.io/last-applied-configuration",
   REVISION,
@@ -14,22 +14,22 @@ const OWN_ANNOTATIONS: readonly string[] = [
   MAX_REPLICAS,
   "deprecated.deployment.rollback.to",
 ];
-/** How long the list of earlier revisions may become. */
+/** The maximum length of the list of earlier revisions. */
 const MAX_HISTORY_CHARACTERS = 2_000;
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Revisions are Go's int64; a JavaScript number holds only the smaller ones exactly. */
+/** Revisions are int64 in Go. A JavaScript number represents only smaller ones exactly. */
 export function revisionOf({ metadata }: ReplicaSet): bigint {
   return wholeOf(metadata.annotations?.[REVISION]) ?? 0n;
 }
 
-/** The revision that the newest ReplicaSet should have: one more than all older ones. */
+/** The revision for the newest ReplicaSet: one more than the highest older one. */
 export function nextRevision(old: readonly ReplicaSet[]): bigint {
   return old.map(revisionOf).reduce((most, each) => (each > most ? each : most), 0n) + 1n;
 }
 
-/** The annotations of the newest ReplicaSet: those of its Deployment, and its revision with the earlier ones. */
+/** The annotations of the newest ReplicaSet: the Deployment's, its own revision and its earlier revisions. */
 export function annotationsFor(deployment: Deployment, current: Annotations, revision: bigint): Annotations {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(
     ([key]) => !OWN_ANNOTATIONS.includes(key),
@@ -43,7 +43,7 @@ export function annotationsFor(deployment: Deployment, current: Annotations, rev
   return annotations;
 }
 
-/** The oldest revisions make way where the list becomes too long. */
+/** Drops the oldest revisions if the list becomes too long. */
 function extended(history: string, revision: string): string {
   if (history === "") return revision;
   const revisions = [...history.split(","), revision];
@@ -59,7 +59,7 @@ function wholeOf(text: string | undefined): bigint | undefined {
   return text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** A whole number of an annotation; undefined for anything else. */
+/** Parses an annotation that holds a whole number; undefined for anything else. */
 export function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }

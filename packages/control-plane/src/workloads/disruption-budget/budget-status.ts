@@ -4,24 +4,24 @@ import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "setpoint/ki
 import type { Pod } from "setpoint/kinds/v1";
 import { isPodOver, isPodReady } from "../pod/pod-state.js";
 
-/** How long an eviction may take to show as a deletion. */
+/** How long a pod may take from its eviction until it has a deletionTimestamp. */
 const EVICTION_MS = 120_000;
 
-/** How many pods a budget counts with: those that there are, or what their controllers ask for. */
+/** The number of pods that a budget expects: the existing pods, or the replicas of their controllers. */
 export type ExpectedPods = { readonly count: number } | { readonly problem: string };
 
 export interface BudgetStep {
   readonly status: PodDisruptionBudgetStatus;
-  /** When the oldest eviction that did not come about is forgotten. */
+  /** When the oldest eviction that did not lead to a deletion is forgotten. */
   readonly nextMs: number | undefined;
 }
 
-/** Whether a budget speaks of its controllers' sizes rather than of the pods that there are. */
+/** Whether a budget counts the replicas of controllers rather than existing pods. */
 export function needsScale({ spec }: PodDisruptionBudget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === "string";
 }
 
-/** What a budget allows, of the pods that it selects. */
+/** The status of a budget, given the pods that it selects. */
 export function budgetStatus(
   budget: PodDisruptionBudget,
   pods: readonly Pod[],
@@ -65,7 +65,7 @@ function desiredHealthy({ spec }: PodDisruptionBudget, expected: number): number
   return 0;
 }
 
-/** Evictions that the server has let through, and whose pods are not seen to go yet. */
+/** Evictions that the API server granted, whose pods have no deletionTimestamp yet. */
 function pendingEvictions(
   { status }: PodDisruptionBudget,
   pods: readonly Pod[],

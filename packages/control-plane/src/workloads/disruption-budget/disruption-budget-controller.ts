@@ -18,7 +18,7 @@ const UNMANAGED =
   'calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" ' +
   "field of the PDB to an integer value.";
 
-/** Tells of each budget how many of its pods may be evicted; the eviction subresource goes by it. */
+/** Updates how many pods each PodDisruptionBudget lets the eviction subresource evict. */
 export function disruptionBudgetController({ clock }: WorkloadEnvironment): Controller<PodDisruptionBudget> {
   return controller(PodDisruptionBudget, {
     name: "disruptionbudgets",
@@ -43,7 +43,7 @@ export function disruptionBudgetController({ clock }: WorkloadEnvironment): Cont
   });
 }
 
-/** The sizes of all controllers of the pods, each counted once. */
+/** The sum of the replicas of the pods' controllers, each controller counted once. */
 async function expectedPods(budget: PodDisruptionBudget, pods: readonly Pod[], ctx: Context): Promise<ExpectedPods> {
   if (!needsScale(budget)) return { count: pods.length };
   const sizes = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * Completion indexes of a Job as ranges, so that `0-2147483646` takes no more room than `0`. Ranges are in order and
- * neither touch nor overlap.
+ * Completion indexes of a Job as ranges, so that `0-2147483646` takes no more memory than `0`. The ranges are sorted
+ * and neither touch nor overlap.
  */
 export class IndexSet {
   readonly #ranges: readonly IndexRange[];
@@ -29,7 +29,7 @@ export class IndexSet {
     return this.#rangeOf(index) !== undefined;
   }
 
-  /** The first index from `index` on that is not in the set. */
+  /** The first index at or after `index` that is not in the set. */
   nextAbsent(index: number): number {
     const range = this.#rangeOf(index);
     return range ? range[1] + 1 : index;
@@ -39,7 +39,7 @@ export class IndexSet {
     return new IndexSet(merged([...this.#ranges, ...other.#ranges]));
   }
 
-  /** How many indexes both sets have. */
+  /** The number of indexes in both sets. */
   sharedSize(other: IndexSet): number {
     let shared = 0;
     let at = 0;
@@ -53,7 +53,7 @@ export class IndexSet {
     return shared;
   }
 
-  /** As a Job's status writes them: `0,2-4,7`; two neighbours as `2,3`. */
+  /** In the format of a Job's status: `0,2-4,7`, with two adjacent indexes as `2,3`. */
   toString(): string {
     return this.#ranges
       .map(([first, last]) => (first === last ? `${first}` : `${first}${last === first + 1 ? "," : "-"}${last}`))
@@ -73,7 +73,7 @@ export class IndexSet {
   }
 }
 
-/** First and last index, both included. */
+/** First and last index, inclusive. */
 type IndexRange = readonly [number, number];
 
 function merged(ranges: readonly IndexRange[]): readonly IndexRange[] {

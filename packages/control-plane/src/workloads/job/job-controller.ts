@@ -9,7 +9,7 @@ import type { PodMakingEnvironment } from "../workloads.js";
 import { isFinished, planJob } from "./job-plan.js";
 import { isTracked, untracked } from "./job-pods.js";
 
-/** Runs pods until enough of them have succeeded, and takes finished jobs away when their time has come. */
+/** Runs pods until enough of them have succeeded, and deletes finished Jobs after their TTL. */
 export function jobController({ clock, podPace }: PodMakingEnvironment): Controller<Job> {
   return controller(Job, {
     name: "jobs",
@@ -69,7 +69,7 @@ export function jobController({ clock, podPace }: PodMakingEnvironment): Control
   });
 }
 
-/** When a finished job is to go, by its `ttlSecondsAfterFinished`. */
+/** When a finished Job expires by its `ttlSecondsAfterFinished`. */
 function expiresAtMs({ spec, status }: Job): number | undefined {
   const ended = status?.conditions?.find(({ type, status }) => /^(Complete|Failed)$/.test(type) && status === "True");
   if (spec?.ttlSecondsAfterFinished === undefined || !ended?.lastTransitionTime) return undefined;

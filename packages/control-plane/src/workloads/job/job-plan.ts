@@ -15,16 +15,19 @@ export interface JobEvent {
   readonly message: string;
 }
 
-/** What to do about a job. The status counts pods to create and to remove as done. */
+/** The next step of a Job. Its status already counts the pods to create and to remove. */
 export interface JobPlan {
   readonly create: readonly NewObject<Pod>[];
-  /** Untracked first where the job just wants fewer; tracked where they count as failed, or the job has ended. */
+  /**
+   * Pods to delete. `untrack` removes the finalizer first, if the Job just needs fewer pods. Pods that count as
+   * failed, or whose Job has ended, keep it.
+   */
   readonly remove: readonly { readonly pod: Pod; readonly untrack: boolean }[];
-  /** Whose end the stored status holds: their finalizer can go. */
+  /** Pods whose end is in the stored status, so their finalizer can go. */
   readonly untrack: readonly Pod[];
   readonly status: JobStatus;
   readonly events: readonly JobEvent[];
-  /** When to look again; 0 where the status has to be stored before the next step. */
+  /** When to reconcile again; 0 if the status must be stored before the next step. */
   readonly nextMs: number | undefined;
 }
 
@@ -33,8 +36,9 @@ export function isFinished({ status }: Job): boolean {
 }
 
 /**
- * One step of a job. A pod's end is counted in two: its uid goes into the stored status first (`uncountedTerminatedPods`),
- * then its finalizer goes and the counter grows. So a crash between any two writes counts no pod twice and misses none.
+ * Plans one step of a Job. Counting a pod's end takes two writes. First its uid goes into the stored status
+ * (`uncountedTerminatedPods`). Then its finalizer goes and the counter grows. So a crash between any two writes
+ * neither counts a pod twice nor misses one.
  */
 export function planJob(job: Job, pods: readonly Pod[], nowMs: number): JobPlan {
   const view = viewJob(job, pods, nowMs);
@@ -77,7 +81,7 @@ export function planJob(job: Job, pods: readonly Pod[], nowMs: number): JobPlan 
   };
 }
 
-/** The counters as they are once the finalizers of the pods whose end is stored have gone. */
+/** The counters after the finalizers of the pods in the stored status are removed. */
 function countsOf({ job, spec, indexes }: JobView): JobStatus {
   const { succeeded = 0, failed = 0, uncountedTerminatedPods: stored } = job.status ?? {};
   return {
@@ -93,9 +97,9 @@ interface Ends {
   readonly untrack: readonly Pod[];
   readonly uncounted: NonNullable<JobStatus["uncountedTerminatedPods"]>;
   readonly terminating: number;
-  /** The job ends with this step. */
+  /** Whether the Job ends with this step. */
   readonly isLast: boolean;
-  /** Another step must follow at once. */
+  /** Whether another step must follow at once. */
   readonly isNextDue: boolean;
 }
 
@@ -103,14 +107,14 @@ function endsOf(view: JobView, target: JobTarget | undefined, removedCount: numb
   const { job, pods, settled, indexes } = view;
   const isSuccess = target?.type === "SuccessCriteriaMet";
   const isOver = target !== undefined || job.metadata.deletionTimestamp !== undefined;
-  // A job that fails counts what still ran as failed; one that has succeeded just lets it go.
+  // A failing Job counts its running pods as failed. A Job that succeeded just releases them.
   const ended = view.ended.filter((pod) => !isSuccess || isPodOver(pod));
   const seen = new Set([...settled, ...ended]);
   const cut = isOver ? pods.filter((pod) => isTracked(pod) && !seen.has(pod)) : [];
   const counted = target?.type === "FailureTarget" ? [...ended, ...cut] : ended;
   const isStored = counted.length === 0;
   const terminating = pods.filter(isPodTerminating).length + removedCount;
-  // Report other changes before the end.
+  // Report other changes before the end of the Job.
   const isTold = settled.length > 0 || (job.status?.terminating ?? 0) === terminating;
   const isLast = target !== undefined && isStored && isTold && terminating === 0;
   const succeeded = indexes ? [] : counted.filter(hasSucceeded);
@@ -128,7 +132,7 @@ function endsOf(view: JobView, target: JobTarget | undefined, removedCount: numb
   };
 }
 
-/** The condition that a job gets when it is suspended or resumed. */
+/** The condition for a Job that was just suspended or resumed. */
 function changedSuspension({ job, spec }: JobView) {
   const before = job.status?.conditions?.find(({ type }) => type === "Suspended")?.status;
   if (spec.suspend && before !== "True") return suspensionOf("True", "Suspended", "Job suspended");
@@ -145,7 +149,7 @@ function endEvent({ type, reason, message }: JobTarget): JobEvent {
   return { type: "Normal", reason: "Completed", message: "Job completed" };
 }
 
-/** Conditions whose times move with their status alone. */
+/** Conditions whose lastTransitionTime moves only with their status. */
 class ConditionList {
   readonly #conditions: JobCondition[];
   readonly #now: string;

@@ -4,14 +4,14 @@ import { Job } from "setpoint/kinds/batch/v1";
 import type { Pod } from "setpoint/kinds/v1";
 import { controllerReference } from "../owner-claims.js";
 
-/** Keeps a pod until it is counted. */
+/** Keeps a pod until the Job has counted it. */
 const TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking";
 const INDEX = "batch.kubernetes.io/job-completion-index";
 const INDEX_FAILURES = "batch.kubernetes.io/job-index-failure-count";
 
 export const isIndexed = ({ spec }: Job): boolean => spec?.completionMode === "Indexed";
 
-/** As a patch: the pod without the finalizer that keeps it until it is counted. */
+/** A patch that removes the tracking finalizer. */
 export function untracked({ metadata: { uid } }: Pod) {
   const body = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER] } };
   return { type: "strategic", body: body as never } as const;
@@ -19,21 +19,24 @@ export function untracked({ metadata: { uid } }: Pod) {
 
 export const isTracked = ({ metadata }: Pod): boolean => metadata.finalizers?.includes(TRACKING_FINALIZER) ?? false;
 
-/** The completion index of a pod; undefined for pods that have none, or one that the job does not. */
+/** The completion index of a pod; undefined if it has none or one beyond `completions`. */
 export function indexOf(pod: Pod, completions: number): number | undefined {
   const text = pod.metadata.annotations?.[INDEX] ?? "";
   const index = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   return index < completions ? index : undefined;
 }
 
-/** A pod that has failed, or that goes away before it could succeed; with `podReplacementPolicy: Failed` only the first. */
+/**
+ * Whether a pod failed. A pod that is deleted before it succeeds also counts as failed, except with
+ * `podReplacementPolicy: Failed`.
+ */
 export function isFailed(pod: Pod, { spec }: Job): boolean {
   if (pod.status?.phase === "Failed") return true;
   if (spec?.podReplacementPolicy === "Failed") return false;
   return pod.metadata.deletionTimestamp !== undefined && pod.status?.phase !== "Succeeded";
 }
 
-/** When a pod ended: its containers' latest end, or when it stopped being ready, or was deleted, or was made. */
+/** When a pod ended: the latest end of its containers, otherwise when it became unready, was deleted or was created. */
 export function finishedAtMs(pod: Pod): number {
   const ends = (pod.status?.containerStatuses ?? []).map(({ state }) => state?.terminated?.finishedAt);
   if (ends.length > 0 && ends.every((end) => end !== undefined)) return Math.max(...ends.map((end) => parseTime(end!)));
@@ -44,7 +47,7 @@ export function finishedAtMs(pod: Pod): number {
   return parseTime(creationTimestamp!);
 }
 
-/** A pod of the job's template, for an index where it has them. `failures` says how often the index has failed. */
+/** A pod from the Job's template, for an index if the Job is Indexed. `failures` counts failures of that index. */
 export function newPod(job: Job, index: number | undefined, failures: number): NewObject<Pod> {
   const { metadata = {}, spec = { containers: [] } } = job.spec!.template;
   const { name, namespace } = job.metadata;

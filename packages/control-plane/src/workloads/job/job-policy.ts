@@ -2,17 +2,17 @@ import type { Job } from "setpoint/kinds/batch/v1";
 import type { Pod } from "setpoint/kinds/v1";
 import { IndexSet } from "./index-set.js";
 
-/** What a failed pod does to its job, by the job's `podFailurePolicy`. */
+/** The effect of a failed pod on its Job, by the Job's `podFailurePolicy`. */
 export interface FailureVerdict {
   readonly counts: boolean;
   readonly failsIndex: boolean;
-  /** Why the whole job fails, where it does. */
+  /** Why the whole Job fails, if it does. */
   readonly failsJob?: string;
 }
 
 const COUNTS: FailureVerdict = { counts: true, failsIndex: false };
 
-/** The first rule that matches decides; without one the failure counts. */
+/** The first matching rule decides. Without a match, the failure counts. */
 export function failureVerdict({ spec }: Job, pod: Pod): FailureVerdict {
   for (const [at, rule] of (spec?.podFailurePolicy?.rules ?? []).entries()) {
     const match = matchOf(rule, pod);
@@ -26,7 +26,7 @@ export function failureVerdict({ spec }: Job, pod: Pod): FailureVerdict {
 
 type Rule = NonNullable<NonNullable<Job["spec"]>["podFailurePolicy"]>["rules"][number];
 
-/** What of the pod a rule matches, in words. */
+/** Describes the part of the pod that a rule matches; undefined without a match. */
 function matchOf({ onExitCodes, onPodConditions }: Rule, { metadata, status }: Pod): string | undefined {
   const id = `${metadata.namespace}/${metadata.name}`;
   if (onExitCodes) {
@@ -46,7 +46,7 @@ function matchOf({ onExitCodes, onPodConditions }: Rule, { metadata, status }: P
   return met && `Pod ${id} has condition ${met.type}`;
 }
 
-/** The message of the first rule of `successPolicy` that the succeeded indexes fulfil. */
+/** The message of the first `successPolicy` rule that the succeeded indexes satisfy. */
 export function metSuccessPolicy({ spec }: Job, succeeded: IndexSet): string | undefined {
   const completions = spec?.completions ?? 0;
   if (succeeded.size === 0) return undefined;

@@ -3,7 +3,7 @@ import { isFailed } from "./job-pods.js";
 import { failureVerdict, metSuccessPolicy } from "./job-policy.js";
 import { type JobView, restartsOf } from "./job-view.js";
 
-/** Where a job is bound for, before its pods have gone: the interim condition with its reason. */
+/** The interim condition, with its reason, of a Job that is about to end but still has pods. */
 export interface JobTarget {
   readonly type: "SuccessCriteriaMet" | "FailureTarget";
   readonly reason: string;
@@ -16,12 +16,12 @@ export const COMPLETIONS_REACHED: JobTarget = {
   message: "Reached expected number of succeeded pods",
 };
 
-/** Why a job ends before its completions are reached, if it does; what an earlier step decided holds. */
+/** Why a Job ends before it reaches its completions, if it does. A target from an earlier step stays. */
 export function jobTarget(view: JobView): JobTarget | undefined {
   return earlierTarget(view) ?? failure(view) ?? indexTarget(view);
 }
 
-/** How long until the deadline; undefined where there is none, or the job is suspended. */
+/** Time until the deadline; undefined without one, or if the Job is suspended. */
 export function deadlineInMs({ spec, startTime, nowMs }: JobView): number | undefined {
   if (spec.activeDeadlineSeconds === undefined || spec.suspend || startTime === undefined) return undefined;
   return parseTime(startTime) + spec.activeDeadlineSeconds * 1_000 - nowMs;

@@ -6,7 +6,7 @@ import { IndexSet } from "./index-set.js";
 import { finishedAtMs, indexOf, isFailed, isIndexed, isTracked } from "./job-pods.js";
 import { failureVerdict } from "./job-policy.js";
 
-/** A job and its pods as one step sees them. */
+/** A Job and its pods, as one step sees them. */
 export interface JobView {
   readonly job: Job;
   readonly spec: NonNullable<Job["spec"]>;
@@ -15,13 +15,13 @@ export interface JobView {
   readonly completions: number;
   readonly startTime: string | undefined;
   readonly active: readonly Pod[];
-  /** Pods whose end the stored status holds, and which are still tracked. */
+  /** Tracked pods whose end is in the stored status. */
   readonly settled: readonly Pod[];
-  /** Tracked pods that have ended, and that no status knows of yet. */
+  /** Tracked pods that have ended, but are not in the stored status yet. */
   readonly ended: readonly Pod[];
-  /** Undefined where the job has none. */
+  /** Undefined if the Job is not Indexed. */
   readonly indexes: Indexes | undefined;
-  /** With those that are not counted yet. */
+  /** Both counts include pods that are not counted in the status yet. */
   readonly succeeded: number;
   readonly failed: number;
 }
@@ -57,7 +57,7 @@ export function viewJob(job: Job, pods: readonly Pod[], nowMs: number): JobView 
   };
 }
 
-/** The failures that count, by the index that their pods had. */
+/** Pods whose failure counts, by completion index. */
 export function failuresByIndex(job: Job, pods: readonly Pod[]): ReadonlyMap<number, readonly Pod[]> {
   const completions = job.spec?.completions ?? 0;
   const failures = new Map<number, Pod[]>();
@@ -77,7 +77,7 @@ export function failuresSinceSuccess(pods: readonly Pod[]): readonly Pod[] {
   return pods.filter((pod) => pod.status?.phase === "Failed" && finishedAtMs(pod) > lastMs);
 }
 
-/** How often containers of living pods were started again in place, where they are. */
+/** How often the containers of living pods were restarted in place, for `restartPolicy: OnFailure`. */
 export function restartsOf({ spec, pods }: JobView): number {
   if (spec.template.spec?.restartPolicy !== "OnFailure") return 0;
   const living = pods.filter(({ status }) => status?.phase === "Running" || status?.phase === "Pending");
@@ -92,7 +92,9 @@ export function hasSucceeded({ status }: Pod): boolean {
   return status?.phase === "Succeeded";
 }
 
-/** Whether the stored status holds a pod's end, or none has to: of an index that is done, or a failure that is ignored. */
+/**
+ * Whether a pod's end needs no recording: the stored status has it, its index is complete, or its failure is ignored.
+ */
 function knownEnds(job: Job, completions: number): (pod: Pod) => boolean {
   const { succeeded = [], failed = [] } = job.status?.uncountedTerminatedPods ?? {};
   const uids = new Set([...succeeded, ...failed]);

@@ -7,19 +7,19 @@ import { failuresByIndex, failuresSinceSuccess, type Indexes, type JobView } fro
 
 const FIRST_BACKOFF_MS = 10_000;
 const LONGEST_BACKOFF_MS = 600_000;
-/** Pods made or deleted in one step. */
+/** Maximum number of pods created or deleted in one step. */
 const MOST_PODS = 500;
 
 export interface PodChanges {
   readonly create: readonly NewObject<Pod>[];
   readonly remove: readonly Pod[];
-  /** How long until a pod may follow one that failed. */
+  /** Time until a pod may replace a failed one. */
   readonly waitMs: number | undefined;
 }
 
 export const NO_CHANGES: PodChanges = { create: [], remove: [], waitMs: undefined };
 
-/** More pods, or fewer; never both in one step. */
+/** Creates or deletes pods, never both in one step. */
 export function podChanges(view: JobView): PodChanges {
   const { job, spec, pods, active, indexes, nowMs } = view;
   const wanted = wantedPods(view);
@@ -62,7 +62,7 @@ function newIndexes(
   return { create, remove: [], waitMs: Number.isFinite(soonestMs) ? soonestMs : undefined };
 }
 
-/** Pods of an index that another has, or that the job has no use for; then those that have done the least. */
+/** Pods with a duplicate or unneeded index, then the pods that have progressed least. */
 function surplusPods({ active, completions, indexes }: JobView, least: number): readonly Pod[] {
   const ranked = [...active].sort(byUse);
   if (!indexes) return ranked.slice(0, least);
@@ -78,14 +78,14 @@ function surplusPods({ active, completions, indexes }: JobView, least: number): 
   return [...useless, ...others.slice(0, Math.max(0, least - useless.length))];
 }
 
-/** How long until another pod may follow these failures: 10 seconds, doubling up to 10 minutes. */
+/** Time until another pod may follow these failures: 10 seconds, doubling up to 10 minutes. */
 function backoffMs(failures: readonly Pod[], nowMs: number): number {
   if (failures.length === 0) return 0;
   const delayMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures.length - 1), LONGEST_BACKOFF_MS);
   return Math.max(0, failures.reduce((last, pod) => Math.max(last, finishedAtMs(pod)), 0) + delayMs - nowMs);
 }
 
-/** Those without a node first, then those that are not ready, then the youngest. */
+/** Pods without a node first, then unready pods, then the youngest. */
 function byUse(left: Pod, right: Pod): number {
   const rank = (pod: Pod): number => (pod.spec?.nodeName ? 2 : 0) + (isPodReady(pod) ? 1 : 0);
   const age = (pod: Pod): number => -parseTime(pod.metadata.creationTimestamp!);

@@ -6,7 +6,7 @@ import { isTracked, untracked } from "./job-pods.js";
 
 type Context = ReconcileContext<Pod, typeof Job | typeof Pod, never>;
 
-/** Removes the finalizer from pods of deleted jobs: no job counts how they end any more. */
+/** Removes the tracking finalizer from pods of deleted Jobs, because no Job counts their end any more. */
 export function releasedPodController(): Controller<Pod> {
   const release = async (pod: Pod, ctx: Context): Promise<void> => {
     if (!isTracked(pod)) return;

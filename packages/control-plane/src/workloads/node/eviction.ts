@@ -1,7 +1,7 @@
 import { parseTime } from "setpoint/kinds";
 import type { Node, Pod, Taint, Toleration } from "setpoint/kinds/v1";
 
-/** When the taints of its node put a pod out; undefined where they let it be. */
+/** When the node's NoExecute taints evict a pod; undefined if they do not. */
 export function evictedAtMs(pod: Pod, { spec }: Node, nowMs: number): number | undefined {
   let earliest: number | undefined;
   for (const taint of spec?.taints ?? []) {

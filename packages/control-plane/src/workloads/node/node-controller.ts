@@ -22,7 +22,7 @@ import { isSilent } from "./node-state.js";
 const BY_NODE = "node";
 const FIRST_NODE = "node-1";
 
-/** Gives a plane without nodes one, so that pods have a place to be. */
+/** Creates a node in a control plane without any, so that pods can be scheduled. */
 export async function ensureNode(client: Client): Promise<void> {
   const { items } = await client.list(Node, { limit: 1 });
   if (items.length > 0) return;
@@ -35,8 +35,8 @@ export async function ensureNode(client: Client): Promise<void> {
 }
 
 /**
- * Keeps every node ready, or lost where its annotation says so, or as stages have it; its taints put pods out in their
- * time.
+ * Keeps every node ready, unless its annotation makes it lost or stages control it. Evicts pods when the node's
+ * taints require it.
  */
 export function nodeController({ clock, random, hasStages }: WorkloadEnvironment): Controller<Node> {
   const player = new StagePlayer(Node, { clock, random });
@@ -88,7 +88,7 @@ export function nodeController({ clock, random, hasStages }: WorkloadEnvironment
 
 type Writes = Pick<ReconcileContext<Node, typeof Node | typeof Pod, never>, "patch" | "delete">;
 
-/** No kubelet reports the pods of a silent node: they count as not ready. */
+/** No kubelet reports the pods of a silent node, so they count as not ready. */
 async function markUnready(pod: Pod, patch: Writes["patch"], nowMs: number): Promise<void> {
   const { conditions = [] } = pod.status ?? {};
   if (!conditions.some(({ type, status }) => type === "Ready" && status === "True")) return;

@@ -4,7 +4,7 @@ import { isLost, NOT_READY_TAINT, readinessOf, UNREACHABLE_TAINT, UNSCHEDULABLE_
 
 const CAPACITY = { cpu: "32", memory: "256Gi", "ephemeral-storage": "1Ti", pods: "1000" } as const;
 
-/** Conditions of a healthy node besides `Ready`: what they are called, why they are false. */
+/** Conditions of a healthy node besides `Ready`: type, reason and message. */
 const PRESSURES = [
   ["MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
   ["DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"],
@@ -14,16 +14,16 @@ const PRESSURES = [
 const SILENT = { reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." } as const;
 const READY = { reason: "KubeletReady", message: "kubelet is posting ready status" } as const;
 
-/** The conditions of a node that is well, and why they are as they are. */
+/** The conditions of a healthy node. */
 export const HEALTHY_CONDITIONS: readonly Omit<NodeCondition, "lastTransitionTime" | "lastHeartbeatTime">[] = [
   { type: "Ready", status: "True", ...READY },
   ...PRESSURES.map(([type, reason, message]) => ({ type, status: "False", reason, message })),
 ];
 
-/** The reasons that the simulation sets. Another client set a condition with another reason, and it stays. */
+/** The reasons that the simulation sets. A condition with another reason belongs to another client and stays. */
 const OWN_REASONS = [SILENT.reason, READY.reason, ...PRESSURES.map(([, reason]) => reason)] as const;
 
-/** The status of a simulated node: what it has, unless its author said so, and how it is. */
+/** The status of a simulated node: capacity and addresses, unless its author set them, and conditions. */
 export function nodeStatus(node: Node, address: string, nowMs: number): NodeStatus {
   const { status = {}, metadata } = node;
   const capacity = status.capacity ?? CAPACITY;
@@ -76,7 +76,7 @@ function nodeInfo(name: string, uid: string): NonNullable<NodeStatus["nodeInfo"]
   };
 }
 
-/** The taints that a node's state gives it, beside those that others gave it: unreachable, not ready, not to be used. */
+/** The taints for the node's state (unreachable, not ready, unschedulable), plus taints that others set. */
 export function nodeTaints(node: Node, nowMs: number): readonly Taint[] {
   const { taints = [], unschedulable } = node.spec ?? {};
   const own = [UNREACHABLE_TAINT, UNSCHEDULABLE_TAINT, NOT_READY_TAINT];

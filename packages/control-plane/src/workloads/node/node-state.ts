@@ -1,7 +1,7 @@
 import type { Node } from "setpoint/kinds/v1";
 import { SCRIPT_PREFIX } from "../pod/pod-script.js";
 
-/** On a node, `lost` makes it fall silent, as a machine that burns down; taking it off brings the node back. */
+/** `lost` on a node makes it fall silent, like a crashed machine. Removing the annotation brings it back. */
 const NODE_ANNOTATION = `${SCRIPT_PREFIX}node`;
 
 export const UNREACHABLE_TAINT = "node.kubernetes.io/unreachable";
@@ -12,12 +12,12 @@ export function isLost({ metadata }: Node): boolean {
   return metadata.annotations?.[NODE_ANNOTATION] === "lost";
 }
 
-/** No kubelet works on it: it is lost, or a stage says that it is not ready. */
+/** Whether no kubelet runs on the node: it is lost, or a stage made it not ready. */
 export function isSilent(node: Node): boolean {
   return isLost(node) || (readinessOf(node) ?? "True") !== "True";
 }
 
-/** The status of its condition `Ready`; undefined before it has any. */
+/** The status of the node's `Ready` condition; undefined before it has one. */
 export function readinessOf({ status }: Pick<Node, "status">): string | undefined {
   return status?.conditions?.find(({ type }) => type === "Ready")?.status;
 }

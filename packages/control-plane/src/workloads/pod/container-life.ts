@@ -1,25 +1,25 @@
 import { formatTime, parseTime } from "setpoint/kinds";
 import type { Container, ContainerState, ContainerStatus } from "setpoint/kinds/v1";
 
-/** The kubelet's pauses before it starts a container again, or pulls its image again. */
+/** The kubelet's back-off before it restarts a container or pulls its image again. */
 const FIRST_PAUSE_MS = 10_000;
 const MAX_PAUSE_MS = 300_000;
-/** After this run time a container's failure count restarts. */
+/** A container that ran this long restarts without a back-off. */
 const FORGIVEN_AFTER_MS = 600_000;
 
-/** What happens to one container. */
+/** The script of one container. */
 export interface ContainerScript {
-  /** How long it runs before it ends by itself; undefined: until it is stopped. */
+  /** How long the container runs before it exits; undefined: until it is stopped. */
   readonly runForMs: number | undefined;
   readonly exitCode: number;
   readonly endReason: string;
   readonly readyAfterMs: number;
   readonly isRestarted: (exitCode: number) => boolean;
-  /** From when on the image can be had. */
+  /** When the image becomes available. */
   readonly pullableAtMs: number;
 }
 
-/** A container as it now is, and when it changes next by itself. */
+/** A container's state, and when it next changes by itself. */
 export interface ContainerStep {
   readonly status: ContainerStatus;
   readonly nextMs: number | undefined;
@@ -39,8 +39,9 @@ export function waitingContainer({ name, image = "" }: Container, reason: string
 }
 
 /**
- * The next state of a container that may run: pull, run, become ready, end, pause, run again. What is due is done at
- * once; the rest has its time. All is read off the status, so that a restart of the plane goes on where it was.
+ * The next state of a container: pull, run, become ready, end, back off, restart. A due step happens at once;
+ * `nextMs` says when a later one is due. All state is in the status, so a restarted control plane continues where it
+ * was.
  */
 export function containerStep(status: ContainerStatus, script: ContainerScript, nowMs: number): ContainerStep {
   const { running, terminated, waiting } = status.state ?? {};
@@ -77,7 +78,7 @@ function ended(status: ContainerStatus, startedAt: string, script: ContainerScri
   return endedStep(next, terminated, script, nowMs);
 }
 
-/** The first restart follows at once, later ones after a pause. */
+/** The first restart follows at once, later ones after a back-off. */
 function endedStep(
   status: ContainerStatus,
   terminated: NonNullable<ContainerState["terminated"]>,
@@ -86,7 +87,7 @@ function endedStep(
 ): ContainerStep {
   if (!script.isRestarted(terminated.exitCode)) return { status, nextMs: undefined };
   const finishedMs = parseTime(terminated.finishedAt ?? formatTime(nowMs));
-  // Seen for a moment at least: watchers shall not miss that it ended.
+  // Stay terminated for at least a second, so that watchers see the end.
   if (nowMs - finishedMs < 1_000) return { status, nextMs: finishedMs + 1_000 };
   const lastState = { terminated };
   if (pauseMs(status, terminated) === 0) return started({ ...status, lastState }, script, nowMs, true);
@@ -108,7 +109,7 @@ function pauseMs({ restartCount }: ContainerStatus, last: NonNullable<ContainerS
   return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(restartCount - 1, 16), MAX_PAUSE_MS);
 }
 
-/** How long so many failed tries take: they are 10 s apart, then twice that, up to five minutes. */
+/** How long this many failed attempts take: 10 s apart, doubling up to five minutes. */
 export function triesMs(failures: number): number {
   let totalMs = 0;
   for (let tries = 0; tries < Math.min(failures, 1_000); tries++) {

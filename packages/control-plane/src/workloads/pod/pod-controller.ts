@@ -10,11 +10,11 @@ import type { WorkloadEnvironment } from "../workloads.js";
 import { type PodPlace, podStep } from "./pod-life.js";
 import { podScript } from "./pod-script.js";
 
-/** Plays the part of every node's kubelet: pods that are bound live, end and go as their scripts say. */
+/** Simulates the kubelet of every node: bound pods start, end and terminate as their scripts say. */
 export function podController({ clock, random, hasStages }: WorkloadEnvironment): Controller<Pod> {
   const uses = [Node, Pod, ...(hasStages ? [Stage] : [])] as unknown as [typeof Node, typeof Pod, typeof Stage];
   const player = new StagePlayer(Pod, { clock, random });
-  /** The stages that speak of a pod now; while there are any, they alone say what becomes of it. */
+  /** The stages that match a pod now. While any match, they alone control the pod. */
   const stagesOf = async (
     pod: Pod,
     ctx: Pick<ReconcileContext<Pod, typeof Stage>, "list">,
@@ -54,7 +54,7 @@ export function podController({ clock, random, hasStages }: WorkloadEnvironment)
       }
       return nextMs === undefined ? undefined : requeueAfter(Math.max(0, nextMs - nowMs));
     },
-    /** Containers get their time to stop; then the pod goes. A silent node stops nothing. */
+    /** Lets containers stop within the grace period, then deletes the pod. A silent node stops nothing. */
     async deleting(pod, ctx) {
       const { nodeName = "" } = pod.spec;
       const node = await ctx.find(Node, nodeName);
@@ -71,7 +71,7 @@ export function podController({ clock, random, hasStages }: WorkloadEnvironment)
   });
 }
 
-/** Addresses that stay the same for a pod and are unlikely to meet. */
+/** Derives stable addresses from the pod's uid, which rarely collide. */
 function placeOf(pod: Pod, node: Node): PodPlace {
   const hostIP = node.status?.addresses?.find(({ type }) => type === "InternalIP")?.address ?? "10.0.0.1";
   if (pod.spec.hostNetwork) return { hostIP, podIP: hostIP };

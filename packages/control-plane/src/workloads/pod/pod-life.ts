@@ -4,7 +4,7 @@ import { type ContainerScript, containerStep, earlier, triesMs, waitingContainer
 import type { PodScript } from "./pod-script.js";
 import { isPodOver } from "./pod-state.js";
 
-/** A pod's next status, and when it changes next by itself. */
+/** A pod's next status, and when it next changes by itself. */
 export interface PodStep {
   readonly status: PodStatus;
   readonly nextMs: number | undefined;
@@ -16,9 +16,9 @@ export interface PodPlace {
 }
 
 /**
- * What a node makes of a pod that is bound to it, as the kubelet tells it: containers are created, init containers run
- * one after the other, then the others, which become ready, end and start again as the script says. A function of the
- * pod as it is: a plane that starts anew goes on where it was.
+ * The next status of a bound pod, as a kubelet would report it. Containers are created and init containers run one
+ * after the other. Then the other containers run, become ready, end and restart as the script says. The result
+ * depends only on the pod, so a restarted control plane continues where it was.
  */
 export function podStep(pod: Pod, script: PodScript, place: PodPlace, nowMs: number): PodStep {
   const current = pod.status ?? {};
@@ -67,7 +67,7 @@ interface InitStep {
   readonly nextMs: number | undefined;
 }
 
-/** Init containers run one after the other; those that are restarted always run beside what follows. */
+/** Runs init containers one after the other. Sidecars (`restartPolicy: Always`) keep running beside the next ones. */
 function initStep(pod: Pod, status: PodStatus, script: PodScript, startMs: number, nowMs: number): InitStep {
   const statuses: ContainerStatus[] = [];
   let isUnfinished = false;
@@ -102,7 +102,7 @@ function initStep(pod: Pod, status: PodStatus, script: PodScript, startMs: numbe
   return { statuses, isUnfinished, nextMs };
 }
 
-/** The pod has come to its node: its containers wait to be created. */
+/** The status of a pod that has just reached its node, with its containers waiting. */
 function admitted(pod: Pod, { hostIP }: PodPlace, nowMs: number): PodStatus {
   const { initContainers = [], containers } = pod.spec;
   const waits = initContainers.length > 0 ? "PodInitializing" : "ContainerCreating";
@@ -120,7 +120,7 @@ function admitted(pod: Pod, { hostIP }: PodPlace, nowMs: number): PodStatus {
   return { ...status, conditions: conditionsOf(pod, status, nowMs) };
 }
 
-/** The status that containers make together. */
+/** The pod status that results from the container statuses. */
 function told(
   pod: Pod,
   before: PodStatus,
@@ -158,7 +158,7 @@ function phaseOf(
   return restartPolicy === "Never" ? "Failed" : "Running";
 }
 
-/** The kubelet's conditions, in its order; a time moves with its status alone. */
+/** The kubelet's conditions, in its order. A lastTransitionTime moves only with its status. */
 function conditionsOf(pod: Pod, status: PodStatus, nowMs: number): readonly PodCondition[] {
   const { initContainerStatuses: inits = [], containerStatuses: containers = [], phase } = status;
   const isOver = phase === "Succeeded" || phase === "Failed";
@@ -210,7 +210,7 @@ function unmetGates({ spec, status }: Pod): readonly string[] {
   });
 }
 
-/** The node runs short of memory: the pod fails, for good. */
+/** Evicts the pod because its node is low on memory. The pod fails for good. */
 function evictedInTime(pod: Pod, step: PodStep, script: PodScript, nowMs: number): PodStep {
   const startedAt = step.status.containerStatuses?.[0]?.state?.running?.startedAt;
   if (startedAt === undefined) return step;
@@ -232,7 +232,7 @@ export function evicted(pod: Pod, before: PodStatus, message: string, nowMs: num
   return { ...status, conditions: [...conditionsOf(pod, status, nowMs), target] };
 }
 
-/** Containers as a node leaves them that stops them. */
+/** Container statuses after a node has stopped the containers. */
 export function stoppedContainers(
   containers: readonly ContainerStatus[],
   exitCode: number,

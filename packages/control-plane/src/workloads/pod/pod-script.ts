@@ -2,10 +2,10 @@ import { parseDuration } from "setpoint/clock";
 import type { Pod } from "setpoint/kinds/v1";
 import { controllerOf } from "../owner-claims.js";
 
-/** Annotations of pods, best put into a template, that script what becomes of them. */
+/** Prefix of the annotations that script simulated pods. Put them into a pod template. */
 export const SCRIPT_PREFIX = "simulation.setpoint.dev/";
 
-/** The failures that a pod can be told to have. */
+/** The failures that a script can give a pod. */
 export const POD_FAILURES = [
   "crash-loop",
   "out-of-memory",
@@ -16,30 +16,30 @@ export const POD_FAILURES = [
 ] as const;
 export type PodFailure = (typeof POD_FAILURES)[number];
 
-/** What a simulated pod does. */
+/** The script of a simulated pod. */
 export interface PodScript {
-  /** From binding until the containers run. */
+  /** Time from binding until the containers run. */
   readonly startAfterMs: number;
   /** How long each init container runs. */
   readonly initForMs: number;
-  /** From running until ready. */
+  /** Time from running until ready. */
   readonly readyAfterMs: number;
-  /** How long containers run before they end by themselves; undefined: until the pod is deleted. */
+  /** How long containers run before they exit; undefined: until the pod is deleted. */
   readonly runForMs: number | undefined;
   readonly exitCode: number;
-  /** From the delete until the containers have stopped, at most the grace period. */
+  /** Time from the delete until the containers have stopped, at most the grace period. */
   readonly stopAfterMs: number;
   readonly failure: PodFailure | undefined;
-  /** How often it fails before all is well; for ever by default. */
+  /** How often the pod fails before it succeeds; infinite by default. */
   readonly failures: number;
 }
 
 const DEFAULT_RUN_MS = 1_000;
 
 /**
- * The script of a pod, from its annotations: `simulation.setpoint.dev/start-after` (1s), `init-for` (0s), `ready-after`
- * (0s), `run-for` (for ever; 1s for pods of Jobs), `exit-code` (0), `stop-after` (1s), `failure` (one of
- * {@link POD_FAILURES}) and `failures` (how often). What cannot be read counts as not said.
+ * Reads the script of a pod from its annotations: `simulation.setpoint.dev/start-after` (1s), `init-for` (0s),
+ * `ready-after` (0s), `run-for` (for ever; 1s for pods of Jobs), `exit-code` (0), `stop-after` (1s), `failure` (one
+ * of {@link POD_FAILURES}) and `failures` (how often). Ignores malformed annotations.
  */
 export function podScript(pod: Pod): PodScript {
   const said = (name: string): string | undefined => pod.metadata.annotations?.[SCRIPT_PREFIX + name];

@@ -9,13 +9,13 @@ export function isPodReady(pod: Pod): boolean {
   return podCondition(pod, "Ready")?.status === "True";
 }
 
-/** Ready for long enough. */
+/** Whether a pod has been ready for `minReadySeconds`. */
 export function isPodAvailable(pod: Pod, minReadySeconds: number, nowMs: number): boolean {
   if (!isPodReady(pod)) return false;
   return minReadySeconds === 0 || availableAtMs(pod, minReadySeconds) <= nowMs;
 }
 
-/** How long until the next of these pods has been ready for long enough; undefined where none is on the way there. */
+/** Time until the next of these pods becomes available; undefined if none is ready and waiting. */
 export function nextAvailableInMs(pods: readonly Pod[], minReadySeconds: number, nowMs: number): number | undefined {
   const waits = pods
     .filter((pod) => isPodReady(pod) && !isPodAvailable(pod, minReadySeconds, nowMs))
@@ -32,12 +32,12 @@ export function readySinceMs(pod: Pod): number | undefined {
   return ready?.status === "True" && ready.lastTransitionTime ? parseTime(ready.lastTransitionTime) : undefined;
 }
 
-/** Its containers have ended for good. */
+/** Whether the pod's containers have ended for good. */
 export function isPodOver({ status }: Pod): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
 
-/** Neither over nor on its way out. */
+/** Whether a pod is neither over nor being deleted. */
 export function isPodActive(pod: Pod): boolean {
   return !isPodOver(pod) && pod.metadata.deletionTimestamp === undefined;
 }

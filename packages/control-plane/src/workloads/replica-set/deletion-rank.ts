@@ -6,8 +6,8 @@ const COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
 const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
 /**
- * Which pods go first when there are too many: those without a node, then those that are pending, not ready, cheap to
- * delete, beside many of their kind, ready or created lately (by orders of magnitude), restarted often.
+ * Orders pods for deletion: first those without a node, then pending, unready, cheap to delete, with many related
+ * pods on their node, recently ready or created (by order of magnitude), often restarted.
  */
 export function deletionOrder(pods: readonly Pod[], related: readonly Pod[], nowMs: number): readonly Pod[] {
   const onNode = new Map<string, number>();
@@ -30,7 +30,7 @@ function compare(left: Pod, right: Pod, crowd: (pod: Pod) => number, nowMs: numb
   return byAge(createdMs(left), createdMs(right), left, right, nowMs) || byUid(left, right);
 }
 
-/** The younger first; ages of one order of magnitude are as good as equal, and then the uid decides. */
+/** Younger first. Ages of the same order of magnitude count as equal; then the uid decides. */
 function byAge(leftMs: number | undefined, rightMs: number | undefined, left: Pod, right: Pod, nowMs: number): number {
   if (leftMs === undefined || rightMs === undefined || leftMs === rightMs) return 0;
   const difference = magnitude(nowMs - leftMs) - magnitude(nowMs - rightMs);
@@ -38,7 +38,7 @@ function byAge(leftMs: number | undefined, rightMs: number | undefined, left: Po
   return byUid(left, right);
 }
 
-/** Twins in all else have an order too, or the choice would hang on how a cache lists them. */
+/** Gives otherwise equal pods a stable order, independent of the order in the cache. */
 function byUid(left: Pod, right: Pod): number {
   return left.metadata.uid < right.metadata.uid ? -1 : 1;
 }

@@ -9,7 +9,7 @@ import { syncReplicas } from "./replica-sync.js";
 
 type Context = ReconcileContext<ReplicaSet, typeof Pod | typeof ReplicaSet, never>;
 
-/** Keeps as many pods as a ReplicaSet asks for. */
+/** Keeps the number of pods that a ReplicaSet asks for. */
 export function replicaSetController({ clock, podPace }: PodMakingEnvironment): Controller<ReplicaSet> {
   const sync = async (set: ReplicaSet, ctx: Context) => {
     const related = () => relatedPods(set, ctx);
@@ -33,7 +33,10 @@ export function replicaSetController({ clock, podPace }: PodMakingEnvironment): 
   });
 }
 
-/** The pods of all sets of the same owner: a rollout spreads its pods over them. A set without an owner has no such care. */
+/**
+ * The pods of all ReplicaSets of the same owner, because a rollout spreads its pods over them. Empty without an
+ * owner.
+ */
 async function relatedPods(set: ReplicaSet, ctx: Context): Promise<readonly Pod[]> {
   const owner = controllerOf(set.metadata);
   if (!owner) return [];

@@ -6,7 +6,7 @@ import { serverMessage } from "../server-message.js";
 
 const REPLICA_FAILURE = "ReplicaFailure";
 
-/** What a ReplicaSet says of itself: of the pods that it had before this run made or deleted any. */
+/** The status of a ReplicaSet, computed from the pods before this run created or deleted any. */
 export function replicaSetStatus(
   set: ReplicaSet,
   active: readonly Pod[],
@@ -29,7 +29,7 @@ export function replicaSetStatus(
   };
 }
 
-/** A failure keeps its first condition until everything works. */
+/** A ReplicaFailure condition stays unchanged until a run succeeds. */
 function conditionsAfter(
   conditions: readonly ReplicaSetCondition[],
   failure: Error | undefined,

@@ -11,7 +11,7 @@ import { serverMessage } from "../server-message.js";
 import { deletionOrder } from "./deletion-rank.js";
 import { replicaSetStatus } from "./replica-set-status.js";
 
-/** Pods made or deleted in one run; the rest follows in the next. */
+/** Maximum number of pods created or deleted in one run. The next run does the rest. */
 const MAX_BURST = 500;
 
 type PodContext = Pick<
@@ -20,11 +20,11 @@ type PodContext = Pick<
 >;
 
 export interface ReplicaSync {
-  /** ReplicaSet or ReplicationController: whose pods they are. */
+  /** The kind of the owner: ReplicaSet or ReplicationController. */
   readonly ownerKind: Kind;
-  /** The owner; a ReplicationController in the form of a ReplicaSet. */
+  /** The owner; a ReplicationController is converted to a ReplicaSet. */
   readonly set: ReplicaSet;
-  /** The pods over which those to be deleted should stay spread. */
+  /** The pods that should stay spread over nodes after a deletion. */
   readonly relatedPods: () => Promise<readonly Pod[]>;
   readonly clock: Clock;
   readonly podPace: PodPace;
@@ -32,13 +32,13 @@ export interface ReplicaSync {
 
 export interface ReplicaOutcome {
   readonly status: ReplicaSetStatus;
-  /** What kept it from making or deleting pods. */
+  /** The error that prevented creating or deleting pods. */
   readonly failure: Error | undefined;
-  /** When the next pod counts as available, or may be made. */
+  /** When the next pod becomes available or may be created. */
   readonly nextMs: number | undefined;
 }
 
-/** Brings the number of pods to the desired one, and returns the status. */
+/** Creates or deletes pods to reach the desired number, and returns the status. */
 export async function syncReplicas(sync: ReplicaSync, ctx: PodContext): Promise<ReplicaOutcome> {
   const { ownerKind, set, clock } = sync;
   const pods = await claimedObjects(ownerKind, set, Pod, ctx, { mayAdopt: isPodActive });
@@ -53,7 +53,7 @@ export async function syncReplicas(sync: ReplicaSync, ctx: PodContext): Promise<
   };
 }
 
-/** What kept a step from its end: an error, or the pace. */
+/** Why a step stopped early: an error, or the pod rate limit. */
 interface StepEnd {
   readonly failure: Error | undefined;
   readonly waitMs?: number;
@@ -61,7 +61,7 @@ interface StepEnd {
 
 const DONE: StepEnd = { failure: undefined };
 
-/** Makes or deletes the pods that are missing or too many. */
+/** Creates missing pods or deletes surplus ones. */
 async function manage(sync: ReplicaSync, active: readonly Pod[], ctx: PodContext): Promise<StepEnd> {
   const { set, relatedPods, clock } = sync;
   const surplus = active.length - (set.spec.replicas ?? 1);
@@ -81,7 +81,7 @@ async function manage(sync: ReplicaSync, active: readonly Pod[], ctx: PodContext
   return DONE;
 }
 
-/** In batches that double: where the first cannot be made, the others are not tried. */
+/** Creates pods in batches that double in size. If a batch fails, the next ones are not tried. */
 async function create({ ownerKind, set, podPace }: ReplicaSync, count: number, ctx: PodContext): Promise<StepEnd> {
   const pod = podFromTemplate(set.spec.template, controllerReference(ownerKind, set), {
     generateName: `${set.metadata.name}-`,

@@ -8,7 +8,7 @@ import { syncReplicas } from "./replica-sync.js";
 
 type Context = ReconcileContext<ReplicationController, typeof Pod, never>;
 
-/** Keeps as many pods as a ReplicationController asks for: a ReplicaSet whose selector is a map of labels. */
+/** Keeps the number of pods that a ReplicationController asks for: a ReplicaSet whose selector is a map of labels. */
 export function replicationControllerController({
   clock,
   podPace,

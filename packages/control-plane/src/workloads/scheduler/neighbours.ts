@@ -1,19 +1,19 @@
 import { matchesLabels } from "setpoint/kinds";
 import type { Node, Pod, PodAffinityTerm, TopologySpreadConstraint } from "setpoint/kinds/v1";
 
-/** A pod that has its place, as far as others care. */
+/** The part of a placed pod that matters to the placement of others. */
 export interface PlacedPod {
   readonly node: string;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** What it does not want beside it. */
+  /** Its required anti-affinity terms. */
   readonly repels: readonly PodAffinityTerm[];
 }
 
-/** The pods that have their place; looked at only where a rule asks for it. */
+/** The placed pods. Only some rules read them. */
 export interface Neighbours {
   readonly placed: readonly PlacedPod[];
-  /** Those that do not want everybody beside them. */
+  /** Placed pods with required anti-affinity terms. */
   readonly repelling: readonly PlacedPod[];
 }
 
@@ -25,14 +25,14 @@ const OTHERS = "node(s) didn't satisfy existing pods anti-affinity rules";
 const SPREAD = "node(s) didn't match pod topology spread constraints";
 const UNLABELLED = `${SPREAD} (missing required label)`;
 
-/** The terms of a pod that others must keep to as well. */
+/** A pod's required anti-affinity terms, which other pods must respect as well. */
 export function repelledBy({ spec }: Pod): readonly PodAffinityTerm[] {
   return spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
 }
 
 /**
- * Says of a node why the pods that have their place keep this one from it: required affinity and anti-affinity, theirs
- * too, and constraints of topology that do not allow it. Preferences are not looked at.
+ * Returns a function that says why placed pods keep this pod off a node: required affinity and anti-affinity, also
+ * that of the placed pods, and topology spread constraints. Preferences are ignored.
  */
 export function neighbourVerdict(pod: Pod, nodes: readonly Node[], neighbours: Neighbours): Verdict {
   const wanted = pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
@@ -49,7 +49,7 @@ export function neighbourVerdict(pod: Pod, nodes: readonly Node[], neighbours: N
     new Set(pods.map(({ node }) => labelsOf.get(node)?.[key]).filter((domain) => domain !== undefined));
   const near = wanted.map((term) => {
     const liked = placed.filter((each) => isMeant(term, own.namespace, each));
-    // The first of those that want to be together has to be somewhere.
+    // The first pod of a group with affinity to itself may go anywhere.
     const isFirst = liked.length === 0 && isMeant(term, own.namespace, own);
     return { key: term.topologyKey, domains: isFirst ? undefined : domains(term.topologyKey, liked) };
   });
@@ -83,10 +83,10 @@ export function neighbourVerdict(pod: Pod, nodes: readonly Node[], neighbours: N
   };
 }
 
-/** Whether a term speaks of a pod: by its labels, in the namespace of the term's own pod unless it names others. */
+/** Whether a term covers a pod: its labels match, in the namespace of the term's pod unless the term names others. */
 function isMeant(term: PodAffinityTerm, namespace: string, pod: PlacedPod): boolean {
   const { labelSelector, namespaces = [], namespaceSelector } = term;
-  // Labels of namespaces are not looked at: a selector of them stands for all.
+  // The labels of namespaces are not evaluated: a namespaceSelector matches all namespaces.
   const isThere = namespaceSelector ? true : (namespaces.length > 0 ? namespaces : [namespace]).includes(pod.namespace);
   return isThere && labelSelector !== undefined && matchesLabels(labelSelector, pod.labels);
 }

@@ -7,21 +7,21 @@ import type { NodeLoad } from "./placement.js";
 
 type Requests = Readonly<Record<string, number>>;
 
-/** Keeps count of what is on each node, pod by pod, so that placing one does not look at all others. */
+/** Counts the load of each node incrementally, so that placing a pod does not visit all others. */
 export class NodeLoads implements Neighbours {
-  /** By key: where a pod is counted. */
+  /** Placed pods by key. */
   readonly #pods = new Map<string, PlacedPod & { readonly requests: Requests }>();
-  /** The keys of those that do not want everybody beside them. */
+  /** The keys of pods with required anti-affinity terms. */
   readonly #repelling = new Set<string>();
   readonly #totals = new Map<string, { podCount: number; readonly requested: Record<string, number> }>();
 
-  /** Counts a pod as it now is. */
+  /** Counts the current state of a pod. */
   see(pod: Pod): void {
     if (!pod.spec.nodeName || isPodOver(pod)) this.forget(keyOf(pod));
     else this.assume(pod, pod.spec.nodeName);
   }
 
-  /** Counts a pod on a node that it is about to be bound to. */
+  /** Counts a pod on the node that it is about to be bound to. */
   assume(pod: Pod, node: string): void {
     const key = keyOf(pod);
     this.forget(key);
@@ -64,7 +64,7 @@ export class NodeLoads implements Neighbours {
   }
 }
 
-/** What a pod asks for: the sum of its containers, or what an init container needs, whichever is more. */
+/** The requests of a pod: the sum of its containers or the largest init container, whichever is more. */
 export function podRequests({ spec }: Pod): Requests {
   const total: Record<string, number> = {};
   for (const { resources } of spec.containers) {

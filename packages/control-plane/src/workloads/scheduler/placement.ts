@@ -5,7 +5,7 @@ import { isNodeReady } from "../node/node-state.js";
 import { type Neighbours, neighbourVerdict } from "./neighbours.js";
 import { podRequests } from "./node-loads.js";
 
-/** What is on a node, or on its way there. */
+/** The pods on a node, bound or about to be. */
 export interface NodeLoad {
   readonly node: Node;
   readonly podCount: number;
@@ -14,10 +14,10 @@ export interface NodeLoad {
 
 export type Placement =
   | { readonly type: "node"; readonly name: string }
-  /** The scheduler's own words: `0/2 nodes are available: 2 Insufficient cpu.` */
+  /** The scheduler's message: `0/2 nodes are available: 2 Insufficient cpu.` */
   | { readonly type: "none"; readonly message: string };
 
-/** The node with the fewest pods among those that can take this one, beside the pods that are there. */
+/** Picks the node with the fewest pods among those that fit. */
 export function placePod(pod: Pod, loads: readonly NodeLoad[], neighbours: Neighbours): Placement {
   const eligible = loads.map(({ node }) => node).filter((node) => selects(pod, node));
   const verdict = neighbourVerdict(pod, eligible, neighbours);
@@ -34,7 +34,7 @@ export function placePod(pod: Pod, loads: readonly NodeLoad[], neighbours: Neigh
   return { type: "none", message: `0/${loads.length} nodes are available: ${told.join(", ")}.` };
 }
 
-/** Why a pod cannot be on a node; undefined where it can. */
+/** Why a pod does not fit on a node; undefined if it fits. */
 export function unfitness(pod: Pod, load: NodeLoad): string | undefined {
   const { node } = load;
   if (!isNodeReady(node)) return "node(s) were not ready";
@@ -44,7 +44,7 @@ export function unfitness(pod: Pod, load: NodeLoad): string | undefined {
   return shortage(pod, node, load);
 }
 
-/** The first taint that keeps a pod away, in the scheduler's words. */
+/** The first taint that the pod does not tolerate, as the scheduler's message. */
 export function untolerated(pod: Pod, { spec }: Node): string | undefined {
   if (spec?.unschedulable && !spec.taints?.some(({ key }) => key === "node.kubernetes.io/unschedulable")) {
     return "node(s) were unschedulable";
@@ -58,7 +58,7 @@ export function untolerated(pod: Pod, { spec }: Node): string | undefined {
   return "node(s) had untolerated taint(s)";
 }
 
-/** Whether the pod's node selector and its required affinity name this node. */
+/** Whether the pod's nodeSelector and required node affinity match this node. */
 export function selects({ spec }: Pod, { metadata }: Node): boolean {
   const { labels = {}, name } = metadata;
   if (!Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)) return false;

@@ -6,12 +6,12 @@ import { NodeLoads } from "./node-loads.js";
 import { placePod } from "./placement.js";
 
 const NAME = "default-scheduler";
-/** What of a waiting pod may change, and with it where it may go. That it is bound is none of that. */
+/** The fields of a waiting pod that decide where it may go. Binding changes none of them. */
 const PLACED_BY = ["schedulingGates", "nodeSelector", "affinity", "tolerations", "containers"] as const;
 
 /**
- * Binds pods to nodes that can take them: selectors, required affinity to nodes and pods, taints, requests, constraints of
- * topology; the emptiest node wins.
+ * Binds pods to nodes that fit: selectors, required node and pod affinity, taints, requests and topology spread
+ * constraints. The node with the fewest pods wins.
  */
 export function schedulerController({ clock }: WorkloadEnvironment): readonly Loop[] {
   const loads = new NodeLoads();
@@ -26,7 +26,7 @@ export function schedulerController({ clock }: WorkloadEnvironment): readonly Lo
     name: "scheduler",
     uses: [Node, Pod],
     fieldManager: "kube-scheduler",
-    // One after the other: each placement counts with those before it.
+    // One at a time, because each placement depends on those before it.
     concurrency: 1,
     retry: { attempts: Number.MAX_SAFE_INTEGER },
     when: { matches: isWaiting, changed: ["metadata.labels", ...PLACED_BY.map((field) => `spec.${field}` as const)] },

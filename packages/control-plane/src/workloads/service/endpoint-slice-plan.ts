@@ -22,15 +22,15 @@ interface SliceBody {
   readonly ports: readonly EndpointPort[];
 }
 
-/** Slices of other makers with the label of a service are not ours to change. */
+/** Whether this controller manages the slice. Others may label their slices with a Service name too. */
 export function isManaged({ metadata }: EndpointSlice): boolean {
   return metadata.labels?.[MANAGER_LABEL] === MANAGER;
 }
 
 /**
- * The slices of a service: its pods by family and ports, a hundred at most in each; one without endpoints where there
- * are none. A pod whose node is not there is none of them. An endpoint stays in the slice that it is in, so that a change
- * of one pod changes one slice. A slice that would go becomes the one that is missing, so that nobody sees both.
+ * Plans the slices of a Service: its pods by address family and ports, at most a hundred per slice. A Service without
+ * endpoints gets one empty slice. Pods whose node does not exist are left out. An endpoint stays in its slice, so
+ * that a change of one pod changes one slice. A surplus slice is reused for a missing one, so that nobody sees both.
  */
 export function planSlices(
   service: Service,
@@ -64,7 +64,7 @@ export function planSlices(
   return { create: create.map((group) => newSlice(service, labels, group)), change, remove };
 }
 
-/** Pairs slices that are missing with those that would go; a slice keeps its address type for life. */
+/** Reuses surplus slices for missing ones of the same address type, which is immutable. */
 export function recycle<T extends { readonly addressType: string }>(missing: readonly T[], left: Set<EndpointSlice>) {
   const recycled: (readonly [slice: EndpointSlice, wanted: T])[] = [];
   const create: T[] = [];
@@ -102,7 +102,10 @@ function groupsOf(service: Service, pods: readonly Pod[], nodes: ReadonlyMap<str
   });
 }
 
-/** Gives every endpoint a slice: its own, else the fullest with room, else a new one. Slices that end empty are left out. */
+/**
+ * Assigns every endpoint to its current slice, otherwise to the fullest with room, otherwise to a new one. Omits
+ * empty ones.
+ */
 function placed(slices: readonly EndpointSlice[], endpoints: readonly Endpoint[]) {
   if (endpoints.length === 0) return [{ slice: slices[0], chunk: [] as readonly Endpoint[] }];
   const byUid = new Map(endpoints.map((endpoint) => [endpoint.targetRef?.uid, endpoint]));
@@ -149,7 +152,7 @@ function labelsOf({ metadata, spec }: Service): Readonly<Record<string, string>>
   };
 }
 
-/** As a merge patch: what the service no longer has is taken away. */
+/** Labels as a merge patch, which removes labels that the Service no longer has. */
 function labelChange({ metadata }: EndpointSlice, labels: Readonly<Record<string, string>>) {
   const gone = Object.keys(metadata.labels ?? {}).filter((key) => !Object.hasOwn(labels, key));
   return { ...labels, ...Object.fromEntries(gone.map((key) => [key, null])) };
@@ -165,7 +168,7 @@ function samePorts(left: EndpointSlice["ports"], right: readonly EndpointPort[])
   return sameValue(left ?? [], right);
 }
 
-/** Equal whatever the order of their fields. */
+/** Compares values regardless of field order. */
 export function sameValue(left: unknown, right: unknown): boolean {
   return stable(left) === stable(right);
 }

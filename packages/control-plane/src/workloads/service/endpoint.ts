@@ -4,7 +4,7 @@ import { isPodOver, isPodReady } from "../pod/pod-state.js";
 
 export type AddressType = "IPv4" | "IPv6";
 
-/** Whether a pod can be an endpoint at all: it has an address and has not ended. */
+/** Whether a pod can be an endpoint: it has an address and has not ended. */
 export function isEndpoint(pod: Pod): boolean {
   return !isPodOver(pod) && addressesOf(pod).length > 0;
 }
@@ -28,13 +28,13 @@ export function endpointOf(pod: Pod, service: Service, addressType: AddressType,
   };
 }
 
-/** The name of a pod within its service, where it has one there. */
+/** The hostname of a pod within its Service, if it has one. */
 export function hostnameOf({ metadata, spec }: Pod, service: Service): string | undefined {
   const { name, namespace } = service.metadata;
   return spec?.subdomain === name && metadata.namespace === namespace ? spec.hostname : undefined;
 }
 
-/** The ports of a service as a pod has them; those that it does not know by name are left out. */
+/** The Service's ports resolved on a pod. Omits named ports that the pod does not have. */
 export function portsOf(service: Service, pod: Pod): readonly EndpointPort[] {
   return (service.spec?.ports ?? []).flatMap(({ name = "", targetPort, port, protocol = "TCP", appProtocol }) => {
     const target = targetPort ?? port;
@@ -59,7 +59,7 @@ export function familyOf(address: string): AddressType {
   return address.includes(":") ? "IPv6" : "IPv4";
 }
 
-/** The families that a service speaks. */
+/** The IP families of a Service. */
 export function familiesOf({ spec }: Service): readonly AddressType[] {
   const families = (spec?.ipFamilies ?? []) as readonly AddressType[];
   return families.length > 0 ? families : ["IPv4"];

@@ -6,7 +6,7 @@ export const MANAGER_LABEL = "endpoints.kubernetes.io/managed-by";
 export const MANAGER = "endpoint-controller";
 const HEADLESS_LABEL = "service.kubernetes.io/headless";
 
-/** What the Endpoints of a service hold: pods with the same ports together, those that are not ready apart. */
+/** The desired Endpoints of a Service: pods grouped by ports, with ready and unready ones apart. */
 export function desiredEndpoints(service: Service, pods: readonly Pod[]): Pick<Endpoints, "subsets"> & Labelled {
   const isPublished = service.spec?.publishNotReadyAddresses === true;
   const family = familiesOf(service)[0]!;

@@ -7,7 +7,7 @@ import { MANAGER_LABEL, recycle, SERVICE_LABEL, sameValue } from "./endpoint-sli
 
 const MANAGER = "endpointslicemirroring-controller.k8s.io";
 const MOST_ADDRESSES = 1_000;
-/** They speak of the Endpoints themselves. */
+/** Annotations about the Endpoints object itself. */
 const NOT_COPIED = [
   "endpoints.kubernetes.io/last-change-trigger-time",
   "kubectl.kubernetes.io/last-applied-configuration",
@@ -23,7 +23,7 @@ export function isMirrored({ metadata }: EndpointSlice): boolean {
   return metadata.labels?.[MANAGER_LABEL] === MANAGER;
 }
 
-/** A slice for each subset and family of Endpoints of other clients; none for Endpoints that are not mirrored. */
+/** Plans one slice per subset and address family of Endpoints that other clients manage; none if not mirrored. */
 export function planMirror(endpoints: Endpoints, isWanted: boolean, existing: readonly EndpointSlice[]): MirrorPlan {
   const wanted = isWanted ? (endpoints.subsets ?? []).flatMap(slicesOf) : [];
   const left = new Set(existing);
@@ -73,7 +73,7 @@ function metadataOf({ metadata: { name, labels, annotations } }: Endpoints): Cop
   };
 }
 
-/** As a merge patch: what the Endpoints no longer have is taken away. */
+/** Labels and annotations as a merge patch, which removes those that the Endpoints no longer have. */
 function replaced({ metadata }: EndpointSlice, copied: Copied): object {
   const without = (now: object, before: object = {}): object => ({
     ...Object.fromEntries(Object.keys(before).map((key) => [key, null])),

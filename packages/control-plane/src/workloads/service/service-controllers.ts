@@ -16,7 +16,7 @@ const SLICES = scoped(EndpointSlice, {
   writes: ["create", "patch", "delete"],
 });
 
-/** Manages the slices of every service: of its pods, or of the Endpoints that a client made for it. */
+/** Manages the slices of every Service: from its pods, or from Endpoints that a client created for it. */
 export function endpointSliceControllers(): readonly Loop[] {
   return [slicesOfServices(), slicesOfEndpoints()];
 }
@@ -50,7 +50,7 @@ function slicesOfServices(): Controller<Service> {
 const NOT_MIRRORED = "endpointslice.kubernetes.io/skip-mirror";
 const LEADER = "control-plane.alpha.kubernetes.io/leader";
 
-/** Mirrors Endpoints of services without a selector, which other clients manage, as slices. */
+/** Mirrors the Endpoints of Services without a selector, which other clients manage, into slices. */
 function slicesOfEndpoints(): Controller<Endpoints> {
   return controller(Endpoints, {
     ...COMMON,
@@ -75,7 +75,7 @@ function slicesOfEndpoints(): Controller<Endpoints> {
   });
 }
 
-/** Keeps the Endpoints of every service with a selector, for those who still read them. */
+/** Maintains the Endpoints of every Service with a selector, for clients that still read them. */
 export function endpointsControllers(): readonly Loop[] {
   return [endpointsOfServices(), endpointsWithoutService()];
 }
@@ -108,8 +108,9 @@ function endpointsOfServices(): Controller<Service> {
 }
 
 /**
- * Endpoints bear their service's name and no reference to it, so that nobody else collects them. Those that somebody made go
- * with the service as well; without ever having had one they stay, until the controllers are started again.
+ * Deletes Endpoints without a Service. They have the Service's name but no owner reference, so the garbage collector
+ * does not. Endpoints of other clients go with their Service too. If they never had one, they stay until the
+ * controllers restart.
  */
 function endpointsWithoutService(): Controller<Endpoints> {
   return controller(Endpoints, {
@@ -130,7 +131,7 @@ function endpointsWithoutService(): Controller<Endpoints> {
   });
 }
 
-/** Other clients make the endpoints of services without a selector. Services of type ExternalName have none. */
+/** Undefined for a Service without a selector, whose endpoints other clients manage, and for type ExternalName. */
 function selectorOf({ spec }: Service): string | undefined {
   const selector = Object.entries(spec?.selector ?? {});
   if (selector.length === 0 || spec?.type === "ExternalName") return undefined;

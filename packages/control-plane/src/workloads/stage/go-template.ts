@@ -1,7 +1,7 @@
 import { SetpointError } from "setpoint";
 import { field, isObject } from "../../api/json.js";
 
-/** What a template calls by name: `Now`, `Quote`, … */
+/** The functions that a template can call: `Now`, `Quote`, … */
 export type TemplateFunctions = Readonly<Record<string, (...values: readonly unknown[]) => unknown>>;
 
 type Node =

@@ -1,4 +1,4 @@
-/** What one step of a path takes: a field, all items of a list, or those for which a comparison holds. */
+/** One step of a path: a field, all items of a list, or the items that satisfy a comparison. */
 type Step =
   | { readonly type: "field"; readonly name: string }
   | { readonly type: "items" }

@@ -13,18 +13,18 @@ import { NOWHERE, stageFunctions } from "./stage-functions.js";
 import { stagedKind } from "./stage-match.js";
 import { StagePlayer } from "./stage-player.js";
 
-/** Their stages are played by the controllers that bring them to life. */
+/** The controllers of these kinds play their stages themselves. */
 const SIMULATED = ["v1/Pod", "v1/Node"];
-/** A kind that is not served may come: its definition is applied later than the stage. */
+/** Retry interval for a kind that is not served yet: its CRD may be applied later than the stage. */
 const LOOK_AGAIN_MS = 10_000;
 
 export interface StageControllerOptions extends WorkloadEnvironment {
   readonly client: Client;
-  /** Starts a controller beside those that run. */
+  /** Starts another controller. */
   readonly add: (loop: Loop) => void;
 }
 
-/** Looks for kinds that stages are about, and starts a controller for each that plays them. */
+/** Starts a controller for each kind that stages refer to. That controller plays the stages. */
 export function stageController(options: StageControllerOptions): Controller<Stage> {
   const played = new Set(SIMULATED);
   return controller(Stage, {
@@ -57,7 +57,7 @@ function stagedController(kind: Kind, environment: WorkloadEnvironment): Control
     uses: [Stage],
     fieldManager: "kwok-controller",
     retry: { attempts: Number.MAX_SAFE_INTEGER },
-    // Whatever changes, also the labels or the status alone, may bring an object into another stage.
+    // Any change, even of labels or status alone, can move an object to another stage.
     when: { changed: ["metadata", "spec", "status"] },
     reconcile: play,
     deleting: async (object, ctx) => play(object, ctx),

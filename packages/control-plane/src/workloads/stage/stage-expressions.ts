@@ -12,12 +12,12 @@ import { valuesAt } from "./jq-path.js";
 import type { StageExpression, StageRequirement, ValueFrom } from "./stage.js";
 
 const COST_LIMIT = 1_000_000;
-/** More than a handful of stages have expressions in common; what is beyond is compiled again. */
+/** Maximum number of cached programs. Others are compiled again. */
 const MAX_PROGRAMS = 1_000;
 
-/** Evaluates the expressions of stages. Those that cannot be read, or fail, hold of nothing and have no value. */
+/** Evaluates the expressions of stages. An invalid or failing expression does not hold and has no value. */
 export class StageExpressions {
-  /** By their text; undefined for an invalid one. */
+  /** Compiled programs by text; undefined for an invalid expression. */
   readonly #programs = new Map<string, Program | undefined>();
 
   holds(expression: StageExpression, object: KubeObject): boolean {
@@ -25,7 +25,7 @@ export class StageExpressions {
     return requirementHolds("jq" in expression ? expression.jq : expression, object);
   }
 
-  /** The text or number that an object gives; undefined where it gives none. */
+  /** The text or number that the expression yields for an object; undefined if neither. */
   value(from: ValueFrom | undefined, object: KubeObject): string | number | undefined {
     if (from === undefined) return undefined;
     const path = from.jq?.expression ?? from.expressionFrom;

@@ -2,7 +2,7 @@ import { formatTime } from "setpoint/kinds";
 import { HEALTHY_CONDITIONS } from "../node/node-life.js";
 import type { TemplateFunctions } from "./go-template.js";
 
-/** What a template may ask of the place that an object is at; empty texts where it is at none. */
+/** The node and addresses that a template may read; empty for an object without a node. */
 export interface StagePlace {
   readonly hostIP: string;
   readonly podIP: string;
@@ -11,7 +11,7 @@ export interface StagePlace {
 
 export const NOWHERE: StagePlace = { hostIP: "", podIP: "", nodeName: "" };
 
-/** What kwok's templates call. */
+/** The functions of kwok's templates. */
 export function stageFunctions(nowMs: number, place: StagePlace): TemplateFunctions {
   return {
     Now: () => formatTime(nowMs),

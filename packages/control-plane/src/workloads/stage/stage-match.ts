@@ -4,12 +4,12 @@ import { parseTime } from "setpoint/kinds";
 import type { Stage, ValueFrom } from "./stage.js";
 import type { StageExpressions } from "./stage-expressions.js";
 
-/** The kind that a stage is about. */
+/** The kind that a stage refers to. */
 export function stagedKind({ spec }: Stage): { readonly apiVersion: string; readonly kind: string } {
   return { apiVersion: spec.resourceRef.apiGroup || "v1", kind: spec.resourceRef.kind };
 }
 
-/** The stages that an object is in. */
+/** The stages that match an object. */
 export function matchingStages(
   stages: readonly Stage[],
   kind: { readonly apiVersion: string; readonly kind: string },
@@ -37,7 +37,7 @@ function matches(
   );
 }
 
-/** One of several, by weight; all alike where none has any. */
+/** Picks one stage at random by weight, or uniformly if no stage has a weight. */
 export function chosenStage(
   stages: readonly Stage[],
   object: KubeObject,
@@ -54,7 +54,7 @@ export function chosenStage(
   return stages.find((_, index) => (left -= total ? weights[index]! : 1) < 0) ?? stages.at(-1);
 }
 
-/** How long an object stays as it is before the stage is done: between the duration and its jitter. */
+/** The delay before a stage is applied: between its duration and its jitter. */
 export function stageDelayMs(
   { spec }: Stage,
   object: KubeObject,
@@ -70,7 +70,7 @@ export function stageDelayMs(
   return Math.max(0, jitterMs <= durationMs ? jitterMs : durationMs + random.next() * (jitterMs - durationMs));
 }
 
-/** A time of the object is waited for; a duration is taken as such. */
+/** A timestamp gives the time until then; a duration counts as it is. */
 function millisecondsOf(value: string | number | undefined, nowMs: number): number | undefined {
   if (typeof value !== "string") return undefined;
   try {

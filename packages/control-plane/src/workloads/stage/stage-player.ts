@@ -7,20 +7,20 @@ import type { Stage, StageFinalizers, StagePatch, StageStep } from "./stage.js";
 import { StageExpressions } from "./stage-expressions.js";
 import { chosenStage, matchingStages, stageDelayMs } from "./stage-match.js";
 
-/** What playing a stage needs of a run. */
+/** The part of a reconcile context that playing a stage needs. */
 type Run = Pick<ReconcileContext, "state" | "event" | "patch" | "delete">;
 
-/** The stage that was chosen for an object, and when it is done: kept from run to run. */
+/** The stage chosen for an object and when it is due, kept between runs. */
 interface Choice {
   readonly among: string;
   readonly name: string;
   readonly dueMs: number;
 }
 
-/** Pause between two stages: times have whole seconds, and a stage that leads to itself must not spin. */
+/** Pause between two stages. Timestamps have whole seconds, and a stage that leads to itself must not spin. */
 const PAUSE_MS = 1_000;
 
-/** Plays the stages of objects of one kind: of those that an object is in, one is chosen once, and done in its time. */
+/** Plays the stages of one kind: picks one of the stages that match an object, and applies it after its delay. */
 export class StagePlayer {
   readonly #kind: Kind;
   readonly #clock: Clock;
@@ -33,12 +33,12 @@ export class StagePlayer {
     this.#random = random;
   }
 
-  /** Those that speak of an object as it is. */
+  /** The stages that match an object now. */
   stagesOf(object: KubeObject, stages: readonly Stage[]): readonly Stage[] {
     return matchingStages(stages, this.#kind, object, this.#expressions);
   }
 
-  /** Does what is due of these stages; gives how long it is, in milliseconds, until the object is looked at again. */
+  /** Applies the chosen stage if it is due. Returns the milliseconds until the next reconcile. */
   async play(object: KubeObject, stages: readonly Stage[], functions: TemplateFunctions, run: Run): Promise<number> {
     const nowMs = this.#clock.now();
     const among = stages.map(({ metadata }) => metadata.name).join();
@@ -77,14 +77,14 @@ export class StagePlayer {
 
   #patchOf({ type, root }: StagePatch, value: unknown): Patch {
     if (type === "json") return { type, operations: value as JsonPatchOperation[] };
-    // The groups of Kubernetes itself have no dot, or end with its name; no CRD may have one of these without asking.
+    // Built-in API groups have no dot or end in `.k8s.io`, which is reserved for Kubernetes.
     const isBuiltIn = !this.#kind.group.includes(".") || this.#kind.group.endsWith(".k8s.io");
     const body = (root ? { [root]: value } : value) as JsonObject;
     return { type: type ?? (isBuiltIn ? "strategic" : "merge"), body };
   }
 }
 
-/** What a stage does, in kwok's order. */
+/** The steps of a stage, in kwok's order. */
 function stepsOf({ spec }: Stage): readonly StageStep[] {
   const { next, steps = [] } = spec;
   if (!next) return steps;

@@ -2,21 +2,21 @@ import { type Client, isAlreadyExists, type Kind, type KubeObject, kind } from "
 import { CustomResourceDefinition } from "setpoint/kinds/apiextensions.k8s.io/v1";
 
 export interface StageRequirement {
-  /** A path in the manner of jq: `.status.phase`, `.status.conditions.[] | select( .type == "Ready" ) | .status`. */
+  /** A jq-like path: `.status.phase`, `.status.conditions.[] | select( .type == "Ready" ) | .status`. */
   readonly key: string;
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
   readonly values?: readonly string[];
 }
 
-/** An expression of CEL over `self`. */
+/** A CEL expression over `self`. */
 export interface CelExpression {
   readonly expression: string;
 }
 
-/** What must hold of an object: a requirement, as such or below `jq`, or an expression that is true. */
+/** A condition on an object: a requirement, plain or below `jq`, or a CEL expression that must be true. */
 export type StageExpression = StageRequirement | { readonly jq: StageRequirement } | { readonly cel: CelExpression };
 
-/** A value that the object itself gives: by a path, in the old and the new form, or by an expression. */
+/** A value taken from the object: by a path (`expressionFrom` is the old form, `jq` the new one) or by CEL. */
 export interface ValueFrom {
   readonly expressionFrom?: string;
   readonly jq?: { readonly expression: string };
@@ -36,22 +36,22 @@ export interface StageFinalizers {
 }
 
 export interface StagePatch {
-  /** The main object unless given. */
+  /** Defaults to the main object. */
   readonly subresource?: string;
-  /** The field that the template is the value of; the whole patch unless given. */
+  /** The field whose value the template renders. Defaults to the whole patch. */
   readonly root?: string;
-  /** YAML with Go's template actions. */
+  /** YAML with Go template actions. */
   readonly template?: string;
-  /** `strategic` for built-in kinds, `merge` for others, unless given. */
+  /** Defaults to `strategic` for built-in kinds, `merge` for others. */
   readonly type?: "json" | "merge" | "strategic";
 }
 
-/** A step in the life of simulated objects, as kwok declares it; the part of it that is played here. */
+/** The supported part of kwok's Stage: one step in the life of simulated objects. */
 export interface Stage extends KubeObject {
   readonly apiVersion: "kwok.x-k8s.io/v1alpha1";
   readonly kind: "Stage";
   readonly spec: {
-    /** `apiGroup` is an apiVersion, `v1` unless given. */
+    /** `apiGroup` is an apiVersion and defaults to `v1`. */
     readonly resourceRef: { readonly apiGroup?: string; readonly kind: string };
     readonly selector?: {
       readonly matchLabels?: Readonly<Record<string, string>>;
@@ -71,12 +71,12 @@ export interface Stage extends KubeObject {
       readonly finalizers?: StageFinalizers;
       readonly delete?: boolean;
       readonly patches?: readonly StagePatch[];
-      /** The value of `status` in a patch. */
+      /** Renders the value of `status` in a patch. */
       readonly statusTemplate?: string;
-      /** Where that patch goes: `status` unless given. */
+      /** The subresource of that patch. Defaults to `status`. */
       readonly statusSubresource?: string;
     };
-    /** What is done, in this order; after `next`, where that is there as well. */
+    /** The steps, in order. They follow `next` if both are present. */
     readonly steps?: readonly StageStep[];
   };
 }
@@ -90,7 +90,7 @@ export interface StageStep {
 
 export const Stage: Kind<Stage> = kind<Stage>("kwok.x-k8s.io/v1alpha1/Stage", { scope: "Cluster" });
 
-/** Makes stages known to the API server, where they are not. */
+/** Creates the CRD of stages, if it is missing. */
 export async function installStages(client: Client): Promise<void> {
   const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const version = {

@@ -8,7 +8,7 @@ import { podFromTemplate } from "../pod-template.js";
 const POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name";
 const POD_INDEX_LABEL = "apps.kubernetes.io/pod-index";
 
-/** The ordinal of a pod of this set; undefined where its name is none of the set's. */
+/** The ordinal of a pod; undefined if its name is not one of the set's. */
 export function ordinalOf({ metadata: set }: StatefulSet, { metadata }: Pick<Pod, "metadata">): number | undefined {
   const match = /^(.*)-(\d+)$/.exec(metadata.name);
   return match && match[1] === set.name ? Number(match[2]) : undefined;
@@ -27,14 +27,14 @@ export function revisionOfPod({ metadata }: Pod): string {
   return metadata.labels?.[REVISION_HASH] ?? "";
 }
 
-/** The pod of an ordinal: its name, its labels, and a volume for each claim. */
+/** The pod of an ordinal: its name, its labels and a volume for each claim template. */
 export function statefulPod(set: StatefulSet, template: PodTemplateSpec, revision: string, ordinal: number) {
   const name = `${set.metadata.name}-${ordinal}`;
   const labels = { [POD_NAME_LABEL]: name, [POD_INDEX_LABEL]: String(ordinal), [REVISION_HASH]: revision };
   const { metadata, spec } = podFromTemplate(template, controllerReference(StatefulSet, set), { name }, labels);
   const { serviceName } = set.spec;
   return {
-    // Of no use beside a name, yet all pods of templates have it.
+    // Unnecessary with a name, but every pod from a template has it.
     metadata: { ...metadata, generateName: `${set.metadata.name}-` },
     spec: {
       ...spec,
@@ -57,7 +57,7 @@ export function claimName({ metadata }: StatefulSet, template: string, ordinal: 
   return `${template}-${metadata.name}-${ordinal}`;
 }
 
-/** The claims of an ordinal, with the labels that the set selects by. */
+/** The claims of an ordinal, with the set's selector labels. */
 export function statefulClaims(set: StatefulSet, ordinal: number) {
   return (set.spec.volumeClaimTemplates ?? []).map(({ metadata, spec }) => ({
     metadata: {
@@ -70,8 +70,8 @@ export function statefulClaims(set: StatefulSet, ordinal: number) {
 }
 
 /**
- * Whose a claim should be: nobody's where it is retained, the set's where it goes with the set, the pod's where it goes
- * when the set shrinks. Undefined where it already is, or where it is another controller's.
+ * The owners that a claim should have: none if it is retained, the set if it is deleted with the set, the pod if it
+ * is deleted on scale-down. Undefined if the owners are right already, or another controller owns the claim.
  */
 export function retentionOwners(
   set: StatefulSet,
@@ -88,7 +88,7 @@ export function retentionOwners(
   const others = current.filter((reference) => !isOwn(reference));
   if (others.some(({ controller }) => controller) && (whenScaled === "Delete" || whenDeleted === "Delete"))
     return undefined;
-  // Those of an earlier set or pod of the name are about to be collected.
+  // A claim that an earlier set or pod of the same name owns is about to be garbage collected.
   if (current.some((reference) => isOwn(reference) && reference.uid !== ofPod.uid && reference.uid !== ofSet.uid))
     return undefined;
   const isGoing = !isInRange(set, ordinal);

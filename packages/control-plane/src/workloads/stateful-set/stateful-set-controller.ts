@@ -22,11 +22,11 @@ import { planStatefulSet, type SetAction } from "./stateful-set-plan.js";
 type Kinds = typeof Pod | typeof ControllerRevision | typeof PersistentVolumeClaim;
 type Context = ReconcileContext<StatefulSet, Kinds, never>;
 
-/** Keeps the pods of StatefulSets, each with its name and its claims. */
+/** Maintains the pods of StatefulSets, each with its name and its claims. */
 export function statefulSetController({ clock, podPace }: PodMakingEnvironment): Controller<StatefulSet> {
   const sync = async (set: StatefulSet, ctx: Context) => {
     const revisions = await claimedObjects(StatefulSet, set, ControllerRevision, ctx, { releases: false });
-    // Only pods with a name of the set can be taken in.
+    // The set can adopt only pods with one of its names.
     const mayAdopt = (pod: Pod): boolean => ordinalOf(set, pod) !== undefined;
     const pods = await claimedObjects(StatefulSet, set, Pod, ctx, { mayAdopt });
     const { revision: update, collisionCount } = await syncRevision(
@@ -60,7 +60,7 @@ export function statefulSetController({ clock, podPace }: PodMakingEnvironment):
     const live = new Set([names.current, names.update, ...pods.map(revisionOfPod)]);
     const unused = outlived(revisions, ({ metadata }) => live.has(metadata.name), set.spec.revisionHistoryLimit ?? 10);
     for (const { metadata } of unused) await ctx.delete(ControllerRevision, metadata.name);
-    // What was just done is part of the status, which nothing but another look shows.
+    // Reconcile again, because the status must include the actions of this run.
     if (plan.actions.length > 0) return requeueAfter(waitMs ?? 0);
     const nextMs = nextAvailableInMs(pods, set.spec.minReadySeconds ?? 0, clock.now());
     return nextMs === undefined ? undefined : requeueAfter(nextMs);
@@ -116,7 +116,7 @@ async function createClaims(set: StatefulSet, podName: string, ordinal: number, 
   }
 }
 
-/** Sets the owners of claims by the retention policy, before a pod goes, so that its claims go with it. */
+/** Sets the owners of claims by the retention policy before a pod is deleted, so that its claims go with it. */
 async function settleClaims(set: StatefulSet, pods: readonly Pod[], ctx: Context): Promise<void> {
   if ((set.spec.volumeClaimTemplates ?? []).length === 0 || set.metadata.deletionTimestamp) return;
   for (const pod of pods) {

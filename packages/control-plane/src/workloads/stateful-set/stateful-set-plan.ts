@@ -4,7 +4,7 @@ import type { Pod } from "setpoint/kinds/v1";
 import { isPodAvailable, isPodOver, isPodReady } from "../pod/pod-state.js";
 import { firstOrdinal, isInRange, ordinalOf, revisionOfPod } from "./stateful-pod.js";
 
-/** The names of the revisions between which a set moves, and how many collisions were met naming them. */
+/** The revisions that a set moves between, and the number of name collisions. */
 export interface SetRevisions {
   readonly current: string;
   readonly update: string;
@@ -15,7 +15,7 @@ export type SetAction =
   | { readonly type: "create"; readonly ordinal: number; readonly revision: string }
   | { readonly type: "delete"; readonly pod: Pod; readonly ordinal: number; readonly isScaledDown: boolean };
 
-/** Pods made or deleted in one step. Nothing is done for each replica that is merely asked for: there may be billions. */
+/** Maximum number of pods created or deleted per step. No work is done per desired replica: there may be billions. */
 const MOST_ACTIONS = 500;
 
 /** One step of a StatefulSet. */
@@ -25,8 +25,9 @@ export interface StatefulSetPlan {
 }
 
 /**
- * The next step of a StatefulSet. In order, one pod at a time: each waits for those before it to be available; in
- * parallel, 500 at once. Pods beyond the size go from the last on; then pods of another revision, from the last on.
+ * Plans the next step of a StatefulSet. OrderedReady handles one pod at a time, each after those before it are
+ * available. Parallel handles 500 at once. Surplus pods go first, then pods of another revision, each from the
+ * highest ordinal down.
  */
 export function planStatefulSet(
   set: StatefulSet,
@@ -53,7 +54,7 @@ export function planStatefulSet(
     if (actions.length >= MOST_ACTIONS) return { actions, status };
     if (isOrdered && (action || pod?.metadata.deletionTimestamp || !isAvailable(pod))) return { actions, status };
   }
-  // A failed pod is replaced before anything else is done, also where pods are managed in parallel.
+  // The loop above replaces failed pods first, even with Parallel pod management.
   const condemned = pods
     .map((pod) => ({ pod, ordinal: ordinalOf(set, pod) ?? -1 }))
     .filter(({ ordinal }) => ordinal >= 0 && !isInRange(set, ordinal))
@@ -79,7 +80,7 @@ function replicaAction(
   return pod.metadata.deletionTimestamp ? "wait" : { type: "delete", pod, ordinal, isScaledDown: false };
 }
 
-/** Below the partition the current revision stays; without one, as many as are still of it. */
+/** The current revision for ordinals below the partition. Without one, for the first `currentReplicas` ordinals. */
 function revisionFor(set: StatefulSet, ordinal: number, { current, update }: SetRevisions): string {
   const { type = "RollingUpdate", rollingUpdate } = set.spec.updateStrategy ?? {};
   const index = ordinal - firstOrdinal(set);
@@ -102,12 +103,12 @@ function condemnedActions(
   if (!isOrdered) return condemned.filter((each) => !going(each)).map(asDelete);
   const [next] = condemned;
   if (!next || going(next)) return [];
-  // All that come before are well; of those to go, only the first that is not well may be it.
+  // Delete an unavailable pod only if it is the lowest condemned pod that is terminating or unavailable.
   const unhealthy = [...condemned].reverse().find((each) => going(each) || !isAvailable(each.pod));
   return isAvailable(next.pod) || unhealthy === next ? [asDelete(next)] : [];
 }
 
-/** The pods to replace by those of the new revision: from the last on, as many as may be unavailable. */
+/** The pods to replace by the new revision: from the highest ordinal down, up to maxUnavailable. */
 function outdatedPods(
   set: StatefulSet,
   replicas: readonly (Pod | undefined)[],
@@ -149,7 +150,7 @@ function statusOf(set: StatefulSet, pods: readonly Pod[], revisions: SetRevision
   });
 }
 
-/** Once all pods are of the new revision, and ready, it is the current one. */
+/** The update revision becomes the current one when all pods have it and are ready. */
 function completed(set: StatefulSet, status: StatefulSetStatus): StatefulSetStatus {
   const { replicas = 1, updateStrategy } = set.spec;
   const { updatedReplicas = 0, readyReplicas = 0, updateRevision = "" } = status;

@@ -22,10 +22,10 @@ const PROVISIONER = "volume.kubernetes.io/storage-provisioner";
 const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";
 const NO_PROVISIONER = "kubernetes.io/no-provisioner";
 const BY_CLAIM = "claim";
-/** A claim was bound, and its volume is gone: it does not get another. */
+/** The volume of a bound claim is gone. The claim does not get another one. */
 const LOST = "lost";
 
-/** Binds claims to volumes: to one that is there, or to one that their storage class makes; and lets them grow. */
+/** Binds claims to volumes, existing or provisioned by their storage class, and expands them. */
 export function claimController(): Controller<PersistentVolumeClaim> {
   return controller(PersistentVolumeClaim, {
     name: "persistentvolumeclaims",
@@ -52,14 +52,14 @@ export function claimController(): Controller<PersistentVolumeClaim> {
         return ctx.status(wholeStatus(claim.status, { phase: "Lost" }) as never);
       }
       if (!volume) return ctx.status(wholeStatus(claim.status, { phase: "Pending" }) as never);
-      // Once a claim is bound, the resizer reports its size and what it waits for.
+      // For a bound claim, keep the capacity and conditions that the resizer reports.
       const said = claim.status?.phase === "Bound" ? claim.status : undefined;
       const capacity = (!isMadeBy(storageClass, volume) && said?.capacity) || { ...volume.spec?.capacity };
       const accessModes = volume.spec?.accessModes;
       ctx.status(wholeStatus(claim.status, { ...said, phase: "Bound", accessModes, capacity }) as never);
       return undefined;
 
-      /** The volume of the claim, with both of them saying so; undefined where there is none yet. */
+      /** The volume of the claim, bound on both sides; undefined if there is none yet. */
       async function bound(
         storageClass: StorageClass | undefined,
       ): Promise<PersistentVolume | typeof LOST | undefined> {
@@ -93,7 +93,7 @@ export function claimController(): Controller<PersistentVolumeClaim> {
         return volume;
       }
 
-      /** The volume that the claim names, where it can have it. It waits for one that is not there, or another's. */
+      /** The volume that the claim names, if the claim may bind it. Otherwise the claim waits. */
       function named(volume: PersistentVolume | undefined): PersistentVolume | undefined {
         if (!volume?.spec?.claimRef) {
           const why = volume && mismatch(claim, volume);
@@ -142,8 +142,8 @@ export function claimController(): Controller<PersistentVolumeClaim> {
       }
 
       /**
-       * The volume as large as the claim asks, where its class allows for that and the volume was made here: another one is
-       * its maker's to change.
+       * Expands the volume to the size of the claim, if its class permits and this control plane provisioned it.
+       * Another provisioner expands its own volumes.
        */
       async function grown(
         volume: PersistentVolume,
@@ -169,7 +169,7 @@ export function claimController(): Controller<PersistentVolumeClaim> {
         return classes.find(({ metadata }) => metadata.annotations?.[IS_DEFAULT] === "true")?.metadata.name;
       }
     },
-    /** A claim that pods still use stays until they have ended. */
+    /** A claim stays until the pods that use it have ended. */
     async deleting(claim, ctx) {
       const { namespace = "", name, uid, finalizers = [] } = claim.metadata;
       if (!finalizers.includes(CLAIM_PROTECTION)) return;
@@ -185,7 +185,7 @@ export function claimController(): Controller<PersistentVolumeClaim> {
   });
 }
 
-/** Whether a volume was made here, in the name of its class. */
+/** Whether this control plane provisioned the volume for its class. */
 function isMadeBy(storageClass: StorageClass | undefined, { metadata }: PersistentVolume): boolean {
   return storageClass !== undefined && metadata.annotations?.[PROVISIONED] === storageClass.provisioner;
 }

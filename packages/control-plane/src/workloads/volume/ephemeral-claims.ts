@@ -3,7 +3,7 @@ import { PersistentVolumeClaim, Pod } from "setpoint/kinds/v1";
 import { controllerReference } from "../owner-claims.js";
 import { isPodOver } from "../pod/pod-state.js";
 
-/** Makes the claims of volumes that live as long as their pod. One of that name that is another's is left alone. */
+/** Creates the claims of ephemeral volumes. Leaves a claim of that name with another owner alone. */
 export function ephemeralClaimController(): Controller<Pod> {
   return controller(Pod, {
     name: "ephemeral-claims",

@@ -7,7 +7,7 @@ import type { WorkloadEnvironment } from "../workloads.js";
 const VOLUME_PROTECTION = "kubernetes.io/pv-protection";
 const FIRST_CLASS = "standard";
 
-/** Gives a plane without storage classes a default one, so that claims find volumes. */
+/** Creates a default storage class in a control plane without any, so that claims can be provisioned. */
 export async function ensureStorageClass(client: Client): Promise<void> {
   const { items } = await client.list(StorageClass, { limit: 1 });
   if (items.length > 0) return;
@@ -24,7 +24,7 @@ export async function ensureStorageClass(client: Client): Promise<void> {
   }
 }
 
-/** Tells what state volumes are in, and deletes those that their claim has left where their policy says so. */
+/** Updates the phase of volumes, and deletes released ones if their reclaim policy says so. */
 export function volumeController({ clock }: WorkloadEnvironment): Controller<PersistentVolume> {
   return controller(PersistentVolume, {
     name: "persistentvolumes",
@@ -45,7 +45,7 @@ export function volumeController({ clock }: WorkloadEnvironment): Controller<Per
         await ctx.delete(PersistentVolume, name, { preconditions: { uid } });
       }
     },
-    /** A volume that a claim has stays until the claim is gone. */
+    /** A bound volume stays until its claim is gone. */
     async deleting(volume, ctx) {
       const { name, uid, finalizers = [] } = volume.metadata;
       const { claimRef } = volume.spec ?? {};

@@ -2,14 +2,14 @@ import { matchesLabels } from "setpoint/kinds";
 import type { PersistentVolume, PersistentVolumeClaim } from "setpoint/kinds/v1";
 import { compareQuantities } from "setpoint/quantity";
 
-/** Whether a volume is a claim's already, by its reference. */
+/** Whether the volume's claimRef names this claim. */
 export function isReservedFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const { claimRef } = spec ?? {};
   if (claimRef?.name !== metadata.name || claimRef.namespace !== metadata.namespace) return false;
   return claimRef.uid === undefined || claimRef.uid === metadata.uid;
 }
 
-/** The smallest free volume that a claim can have; one that is reserved for it, and large enough, comes first. */
+/** The smallest free volume that matches a claim. A usable volume reserved for the claim comes first. */
 export function matchingVolume(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
@@ -28,7 +28,7 @@ export function matchingVolume(
   return fitting.sort((left, right) => compareQuantities(sizeOf(left), sizeOf(right)) || byName(left, right))[0];
 }
 
-/** Why a claim cannot have a volume that is free, in the words of the real controller. */
+/** Why a claim cannot bind a free volume, as kube-controller-manager words it. */
 export function mismatch(claim: PersistentVolumeClaim, volume: PersistentVolume): string | undefined {
   const { accessModes = [], storageClassName = "", volumeAttributesClassName = "" } = claim.spec ?? {};
   const { spec, metadata } = volume;
