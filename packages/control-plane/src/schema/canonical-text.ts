@@ -1,6 +1,6 @@
 import { isArray, isObject, type Json } from "../api/json.js";
 
-/** A text that two values share if and only if they are equal. */
+/** A text that is equal for two values if and only if the values are equal. */
 export function canonicalText(value: Json): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const pieces: string[] = [];
@@ -8,7 +8,7 @@ export function canonicalText(value: Json): string {
   return pieces.join("");
 }
 
-/** Into one list of pieces: a text for each level would copy what is nested deep once for each level. */
+/** Appends to one list of pieces. Building a text per level would copy deeply nested parts once per level. */
 function append(value: Json, pieces: string[]): void {
   if (isArray(value)) {
     pieces.push("[");

@@ -2,7 +2,7 @@ import { field, isArray, isObject, type Json, type JsonObject } from "../api/jso
 import type { Schema } from "../facts/schema.js";
 import { canonicalText } from "./canonical-text.js";
 
-/** The old value of what is visited, with the schema that says how to pair list items. */
+/** The old value of the part being visited, with the schema that says how to pair list items. */
 export interface Correlated {
   readonly schema: Schema;
   readonly old: Json;
@@ -14,12 +14,12 @@ export function correlated(schema: Schema, old: Json): Correlated {
 }
 
 /**
- * Compares parts of an old and a new object, each pair once: a part is asked about on its own and again with
- * everything that it stands in.
+ * Compares parts of an old and a new object, and caches the result. A part is compared on its own and again with
+ * every part that contains it.
  */
 export class Sameness {
   readonly #known = new Map<object, { readonly old: object; readonly isSame: boolean }>();
-  /** How many pairs were compared. */
+  /** The number of comparisons made. */
   comparisons = 0;
 
   isSame(value: Json | undefined, old: Json | undefined): boolean {
@@ -45,7 +45,7 @@ export class Sameness {
   }
 }
 
-/** What stood in the same field. */
+/** The old value of the same field. */
 export function childOf(parent: Correlated | undefined, key: string): Correlated | undefined {
   if (parent === undefined || !isObject(parent.old)) return undefined;
   const old = field(parent.old, key);

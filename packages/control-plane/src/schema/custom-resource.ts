@@ -23,8 +23,8 @@ import { type Pruned, prune } from "./pruning.js";
 import { validate } from "./validation.js";
 
 /**
- * A custom resource as the real server reads it: metadata is an ObjectMeta, unknown fields are gone (and named), and so
- * are nulls that the schema neither allows nor fills. Throws `DecodingError` where metadata is none.
+ * Decodes a custom resource as kube-apiserver does. Metadata becomes an ObjectMeta. Unknown fields are dropped (and
+ * reported), as are nulls that the schema neither allows nor defaults. Throws `DecodingError` if metadata is invalid.
  */
 export function coerceCustomResource(schema: Schema | undefined, object: JsonObject, objectMeta: Message): Pruned {
   const { metadata } = object;
@@ -43,8 +43,8 @@ export function coerceCustomResource(schema: Schema | undefined, object: JsonObj
 }
 
 /**
- * Checks a custom resource against its schema: values, embedded resources, sets and list maps. With `old`, what was
- * wrong before and did not change is forgiven.
+ * Validates a custom resource against its schema: values, embedded resources, sets and list maps. With `old`,
+ * tolerates errors in unchanged parts.
  */
 export function validateCustomResource(schema: Schema, object: JsonObject, old?: JsonObject): FieldError[] {
   const errors = validate(schema, object, old === undefined ? {} : { old });
@@ -55,7 +55,7 @@ export function validateCustomResource(schema: Schema, object: JsonObject, old?:
   return errors;
 }
 
-/** The same for a write to `/status`: only the status is checked, and the sentences name its fields from there on. */
+/** Validates a write to `/status`: only the status. Error messages name fields relative to the status. */
 export function validateStatus(schema: Schema, object: JsonObject, old: JsonObject): FieldError[] {
   const part = schema.properties?.status;
   const errors: FieldError[] = fieldErrors();
@@ -71,7 +71,7 @@ const completeWith = perObject((objectMeta: Schema) =>
   perObject((schema: Schema): Schema => completeObject(schema, objectMeta)),
 );
 
-/** The schema of a custom resource with what every object has: apiVersion, kind and the ObjectMeta of the built-in ones. */
+/** Adds the fields of every object to a custom resource's schema: apiVersion, kind and the built-in ObjectMeta. */
 export function completeSchema(schema: Schema, objectMeta: Schema): Schema {
   return completeWith(objectMeta)(schema);
 }
@@ -83,7 +83,7 @@ function completeObject(schema: Schema, objectMeta: Schema): Schema {
   return { ...complete, properties: { ...complete.properties, ...identity } };
 }
 
-/** Metadata has the fields that it has, also within what preserves unknown ones. */
+/** Metadata has no unknown fields, even below `x-kubernetes-preserve-unknown-fields`. */
 const closed = perObject(
   (objectMeta: Schema): Schema => ({ ...objectMeta, "x-kubernetes-preserve-unknown-fields": false }),
 );
@@ -153,7 +153,7 @@ function coerceEmbedded(
   return result ?? value;
 }
 
-/** Whether an embedded resource may stand here or below. */
+/** Whether the schema has an embedded resource at any depth. */
 const embeds = perObject((schema: Schema): boolean => {
   const { properties = {}, items, additionalProperties } = schema;
   const parts = [...Object.values(properties), items, additionalProperties];
@@ -204,7 +204,7 @@ function validateIdentity(resource: JsonObject, path: string, errors: FieldError
   }
 }
 
-/** The metadata of an embedded resource follows the rules of all metadata, but needs no name. */
+/** Validates the metadata of an embedded resource like any other metadata, except that it needs no name. */
 function embeddedMetadata({ metadata }: JsonObject, path: string): FieldError[] {
   if (!isObject(metadata)) return [];
   const named = { name: "unnamed", ...metadata } as unknown as ObjectMeta;

@@ -2,17 +2,17 @@ import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, 
 import { perObject } from "../api/memoized.js";
 import type { Schema } from "../facts/schema.js";
 
-/** A custom resource with the defaults of its schema filled in; also where null stands but may not. */
+/** Fills in the schema's defaults, also in place of a null that the schema does not allow. */
 export function applyDefaults<Value extends Json>(schema: Schema | undefined, value: Value): Value {
   return (schema === undefined || !hasDefaults(schema) ? value : fill(schema, value)) as Value;
 }
 
-/** A custom resource without the nulls that its schema neither allows nor has a default for. */
+/** Drops nulls that the schema neither allows nor defaults. */
 export function pruneNulls<Value extends Json>(schema: Schema | undefined, value: Value): Value {
   return dropNulls(schema, value) as Value;
 }
 
-/** Most schemas have no default in most places: skip those. */
+/** Most schemas have no default in most places, so those are skipped. */
 const hasDefaults = perObject((schema: Schema): boolean => {
   const { properties = {}, additionalProperties, items } = schema;
   const parts = [...Object.values(properties), items, additionalProperties];

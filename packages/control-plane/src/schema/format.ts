@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { regex } from "./regex.js";
 
-/** Checks a string against a `format`; undefined for a format that the real server ignores. */
+/** Returns the check for a `format`; undefined for a format that kube-apiserver ignores. */
 export function formatCheck(format: string): ((text: string) => boolean) | undefined {
   return FORMATS.get(format.replaceAll("-", ""));
 }
@@ -79,7 +79,7 @@ function isHostname(text: string): boolean {
   return text.split(".").every((label) => Buffer.byteLength(label) <= 63);
 }
 
-/** Leading zeros are tolerated, as Go did before 1.17. */
+/** Tolerates leading zeros, as Go did before 1.17. */
 function isSloppyIPv4(text: string): boolean {
   if (!text.includes(".")) return false;
   if (text.includes(":")) return isIPv6(text);
@@ -135,7 +135,7 @@ function isDateTime(text: string): boolean {
 const UNITS = ["ns", "nano", "us", "µs", "micro", "ms", "milli", "s", "sec", "m", "min", "h", "hr", "hour"];
 const LONG_UNITS = ["nano", "micro", "milli", "sec", "min", "hour", "day", "week"];
 
-/** What Go's `time.ParseDuration` reads, or anything with a number and a unit in it, as Scala writes them. */
+/** Accepts what Go's `time.ParseDuration` accepts, and any text with a number and a unit, as in Scala durations. */
 function isDuration(text: string): boolean {
   if (/^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true;
   for (const [, unit = ""] of text.matchAll(/\d+\s*([A-Za-zµ]+)/g)) {

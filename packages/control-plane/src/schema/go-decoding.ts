@@ -9,19 +9,19 @@ import { canonicalQuantity, QuantityError } from "./quantity.js";
 
 export interface Decoded {
   readonly object: JsonObject;
-  /** Fields that the kind does not have, as many as an answer names: `spec.zzz`, `spec.containers[0].zzz`. */
+  /** Unknown fields, as many as a response names: `spec.zzz`, `spec.containers[0].zzz`. */
   readonly unknown: readonly string[];
 }
 
-/** A body that Go cannot decode into the kind. The message is what the real server says after the kind's name. */
+/** A body that Go cannot decode into the kind. The message is what kube-apiserver says after the kind's name. */
 export class DecodingError extends Error {}
 
 /**
- * An object of a built-in kind as the real server would read it and write it again: fields in struct order, unknown ones
- * dropped, empty ones left out where Go leaves them out, quantities, times and durations in canonical form.
+ * Decodes an object of a built-in kind and encodes it again, as kube-apiserver does: fields in struct order, without
+ * unknown fields and without the empty fields that Go omits. Quantities, times and durations become canonical.
  *
- * `known` is an object of the kind that was read before. What stands in `value` as the very same part, at the same place,
- * is taken as it is: an update leaves most of an object alone.
+ * `known` is an already decoded object of the kind. A part of `value` that is identical to the part of `known` at the
+ * same place is reused, because an update leaves most of an object unchanged.
  */
 export function decodeStruct(message: Message, value: Json, known?: JsonObject): Decoded {
   if (!isObject(value)) {
@@ -36,7 +36,7 @@ export function decodeStruct(message: Message, value: Json, known?: JsonObject):
   return { object: Object.assign(object, fields), unknown };
 }
 
-/** Decodes a struct that stands on its own, such as an ObjectMeta. */
+/** Decodes a stand-alone struct, such as an ObjectMeta. */
 export function decodePart(message: Message, value: JsonObject): Decoded {
   return new StructReader().root(message, value);
 }
@@ -47,21 +47,23 @@ const IDENTITY: ReadonlySet<string> = new Set(["kind", "apiVersion"]);
 /** A field of a struct, or of a struct that is inlined in it. */
 interface PlannedField {
   readonly field: MessageField;
-  /** Its place in the plan. */
+  /** Position in the plan. */
   readonly index: number;
-  /** What errors call it: with the names of the inlined structs before it. */
+  /** The name in errors, prefixed with the names of inlined structs. */
   readonly name: string;
-  /** An empty list or map is kept, or the one of this name in the struct that the field holds. */
+  /** Keeps an empty list or map: the field itself, or the named field of the struct that it holds. */
   readonly keepsEmpty?: true | string;
-  /** What is written where the body does not have the field, or has it as null; undefined where nothing is. */
+  /** The value written if the body lacks the field or has null; undefined if none is written. */
   readonly whenAbsent?: Json;
-  /** What the field holds, directly or by a pointer: most fields are such, and most bodies right about them. */
+  /**
+   * The scalar that the field holds, directly or by pointer. A fast path: most fields are scalars with valid values.
+   */
   readonly scalar?: Scalar;
 }
 
 /**
- * Lists and maps that the real server refuses where they are there and empty; others it does not tell from those that
- * are not there. None of these is ever stored: the overhead of a pod that is there goes by admission.
+ * Lists and maps that kube-apiserver rejects if they are present but empty. It treats other empty ones like absent
+ * ones. None of these is ever stored empty: admission checks the overhead of a pod.
  */
 const REFUSED_EMPTY: ReadonlyMap<string, true | string> = new Map<string, true | string>([
   ["io.k8s.api.autoscaling.v2.HPAScalingRules/policies", true],
@@ -99,17 +101,20 @@ const planOf = perObject((message: Message): StructPlan => {
   return { fields, byName: new Map(fields.map((planned) => [planned.field.json, planned])) };
 });
 
-/** Reads as Go does: the first mismatch is remembered while reading goes on; what refuses its own text ends it. */
+/**
+ * Decodes as Go does: remembers the first type mismatch and continues. A type with its own unmarshaller stops
+ * decoding.
+ */
 class StructReader {
   readonly unknown = new BoundedTexts();
-  /** Where the reader is: the keys and indexes on the way, for unknown fields. */
+  /** The keys and indexes on the current path, to name unknown fields. */
   readonly #path: (string | number)[] = [];
-  /** The names of the struct fields on the way, and the innermost struct, for errors. */
+  /** The struct fields on the current path, and the innermost struct, to word errors. */
   readonly #names: string[] = [];
   #struct: Message | undefined;
   #mismatch: DecodingError | undefined;
 
-  /** Reads the outermost struct. */
+  /** Decodes the outermost struct. */
   root(message: Message, value: JsonObject, alsoKnown: ReadonlySet<string> = NONE, known?: JsonObject): Decoded {
     const object = this.#read(message, value, alsoKnown, known);
     if (this.#mismatch !== undefined) throw this.#mismatch;
@@ -195,7 +200,7 @@ class StructReader {
 
   #map(type: FieldType & { kind: "map" }, value: Json, owner: Message): Json {
     if (!isObject(value)) return this.#reject(type, jsonType(value), typeName(type));
-    // Labels, annotations, data: nothing is to be done to most maps.
+    // Fast path for labels, annotations and data: most maps need no change.
     if (type.of.kind === "scalar" && type.of.scalar === "string" && isOrderedText(value)) return value;
     const isExtra = type.of.kind === "wrapped-list" || type.of.kind === "list";
     const result: MutableJsonObject = {};
@@ -233,7 +238,7 @@ class StructReader {
     }
   }
 
-  /** Bytes may also come as a list of numbers. */
+  /** Bytes may also be a list of numbers. */
   #bytes(type: FieldType & { kind: "scalar" }, value: readonly Json[]): Json {
     for (const item of value) {
       if (typeof item === "number" && Number.isInteger(item) && item >= 0 && item < 256) continue;
@@ -290,7 +295,7 @@ function withEmpty(read: Json, given: Json, name: string): Json {
   return Object.keys(part).length === 0 ? { ...read, [name]: part } : read;
 }
 
-/** Whether all values are texts, and their keys in order. */
+/** Whether all values are strings and the keys are sorted. */
 function isOrderedText(value: JsonObject): boolean {
   let previous: string | undefined;
   for (const key in value) {
@@ -303,7 +308,7 @@ function isOrderedText(value: JsonObject): boolean {
 /** Resource lists are rounded up to thousandths. */
 const THOUSANDTHS = -3;
 
-/** The capacities of dynamic resources are maps of quantities too, but no resource lists. */
+/** Capacities in the `resource.k8s.io` group are maps of quantities too, but not resource lists. */
 function isResourceList(type: FieldType & { kind: "map" }, owner: Message): boolean {
   const isOfQuantities = type.of.kind === "special" && type.of.special === "Quantity";
   return isOfQuantities && !owner.name.startsWith("io.k8s.api.resource.");
@@ -311,13 +316,13 @@ function isResourceList(type: FieldType & { kind: "map" }, owner: Message): bool
 
 const QUANTITY_PATTERN = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** Whether Go writes a field that the body does not have, or has as null. */
+/** Whether Go writes a field that the body lacks or has as null. */
 function isWrittenAbsent({ type, omit }: MessageField): boolean {
   const isStruct = type.kind === "message" || type.kind === "special";
   return isStruct ? omit !== "zero" : omit === "never";
 }
 
-/** Whether a value is what a field of a text or a truth holds, as it is. */
+/** Whether a value is valid unchanged for a string or boolean field. */
 function isPlain(scalar: Scalar | undefined, value: Json): boolean {
   return scalar === "string" ? typeof value === "string" : scalar === "bool" && typeof value === "boolean";
 }
@@ -358,10 +363,10 @@ function typeName(type: FieldType): string {
   }
 }
 
-/** What Go calls a list that is the value of a map: there is one such type. */
+/** Go's name for a list that is a map value. There is only one such type. */
 const EXTRA_VALUE = "v1.ExtraValue";
 
-/** Maps that Go always knows by these names, by the type of their values. */
+/** Go's names for maps, by the type of their values. */
 const NAMED_MAPS: Readonly<Record<string, string>> = {
   "resource.Quantity": "v1.ResourceList",
   "[]string": `map[string]${EXTRA_VALUE}`,
@@ -397,7 +402,7 @@ function canonicalBase64(text: string): string {
   throw new DecodingError(`illegal base64 data at input byte ${base64Fault(text)}`);
 }
 
-/** Where Go stops reading base64: at a character that does not belong, or at the last group where it is too short. */
+/** Where Go stops decoding base64: at an invalid character, or at the last group if it is too short. */
 function base64Fault(text: string): number {
   let digits = 0;
   let groupStart = 0;

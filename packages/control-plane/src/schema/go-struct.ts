@@ -2,7 +2,7 @@ import type { Json, JsonObject, MutableJsonObject } from "../api/json.js";
 import { perObject } from "../api/memoized.js";
 import type { FieldType, Message, MessageField } from "../facts/message.js";
 
-/** What an empty Go struct is as JSON: nested structs are there, and fields that are never left out. */
+/** The JSON of a zero Go struct: nested structs, and fields that Go never omits. */
 export const zeroStruct = perObject((message: Message): JsonObject => {
   const object: MutableJsonObject = {};
   for (const field of message.fields) addZero(object, field);
@@ -15,12 +15,12 @@ function addZero(object: MutableJsonObject, field: MessageField): void {
     return;
   }
   const value = zeroValue(field.type);
-  // Go never takes a struct for empty, one that writes its own JSON included.
+  // `omitempty` never omits a struct, even one with its own marshaller.
   const isStruct = field.type.kind === "message" || field.type.kind === "special";
   if (field.omit === "never" || (field.omit === "empty" && isStruct)) object[field.json] = value;
 }
 
-/** What a Go variable of the type is before anything is read into it, as JSON. */
+/** The JSON of a zero Go value of the type. */
 export function zeroValue(type: FieldType): Json {
   switch (type.kind) {
     case "message":

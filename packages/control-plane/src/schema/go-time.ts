@@ -1,13 +1,13 @@
-/** Thrown for text that Go's `time` package does not read; the message is the real server's. */
+/** Thrown for text that Go's `time` package cannot parse. The message is kube-apiserver's. */
 export class TimeError extends Error {}
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
-/** What needs no second look: in UTC, to the second, on a day that every month has. */
+/** Already canonical: in UTC, with whole seconds, on a day that every month has. */
 const PLAIN = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
-/** A layout with digits after the second wants just as many. */
+/** A layout with fraction digits requires exactly that many. */
 const MICROSECONDS = /^[^.,]*[.,]\d{6}(?!\d)/;
 
-/** A time as the real server writes it back: in UTC, to the second, or to the microsecond. */
+/** A time as kube-apiserver writes it: in UTC, with whole seconds or microseconds. */
 export function canonicalTime(text: string, fractionDigits: 0 | 6 = 0): string {
   if (fractionDigits === 0 && PLAIN.test(text)) return text;
   const match = RFC3339.exec(text);
@@ -32,7 +32,7 @@ function isRealDay(year: number, month: number, day: number): boolean {
   return day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
-/** The first part of the layout that the text does not have. */
+/** The first part of the layout that the text does not match. */
 function unparsed(text: string, fractionDigits: 0 | 6): string {
   const parts: [RegExp, string][] = [
     [/^\d{4}/, "2006"],
@@ -70,15 +70,15 @@ const UNIT_NANOS: Readonly<Record<string, number>> = {
 };
 
 const MAX_INT64 = 2n ** 63n - 1n;
-/** As many as count. */
+/** Maximum number of fraction digits to read. Further digits do not matter. */
 const MOST_DIGITS = 18;
 
-/** A duration as Go writes it back: `90s` is `1m30s`. */
+/** A duration as Go writes it: `90s` becomes `1m30s`. */
 export function canonicalDuration(text: string): string {
   return formatDuration(durationNanos(text));
 }
 
-/** A duration as Go's `time.ParseDuration` reads it, in nanoseconds. */
+/** Parses a duration like Go's `time.ParseDuration`, into nanoseconds. */
 export function durationNanos(text: string): bigint {
   const match = /^([+-]?)(?:0|((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+))$/.exec(text);
   if (match === null) {

@@ -1,8 +1,8 @@
 import { goQuote } from "../api/go-format.js";
 
 /**
- * What Go's encoding/json says of a text that is no JSON. The parser itself is the engine's: this looks at a text again
- * only to word the error, so its speed does not matter.
+ * The message of Go's encoding/json for text that is not JSON. The JavaScript engine does the parsing. This scans a
+ * text again only to word the error, so its speed does not matter.
  */
 export function goSyntaxError(text: string): string {
   try {
@@ -16,7 +16,7 @@ export function goSyntaxError(text: string): string {
 
 class SyntaxProblem extends Error {}
 
-/** Go quotes what it complains of as a string, but for the quotes themselves. */
+/** Go quotes the character like a string, except for quotes. */
 function quoteCharacter(character: string): string {
   if (character === "'") return "'\\''";
   return character === '"' ? "'\"'" : `'${goQuote(character).slice(1, -1)}'`;
@@ -38,7 +38,7 @@ class Scanner {
   }
 
   #value(): void {
-    // Nesting is followed with a list, not by recursion: the text may be hostile.
+    // Track nesting in a list instead of recursing, because the text may be hostile.
     const open: ("object" | "array")[] = [];
     for (;;) {
       if (this.#startsContainer(open)) continue;
@@ -46,7 +46,7 @@ class Scanner {
     }
   }
 
-  /** Reads a value's start; true where another value follows within it. */
+  /** Reads the start of a value. Returns whether another value follows within it. */
   #startsContainer(open: ("object" | "array")[]): boolean {
     this.#space();
     const character = this.#text[this.#at];
@@ -75,7 +75,7 @@ class Scanner {
     return false;
   }
 
-  /** What follows a value within its container; false at the end of the document's value. */
+  /** Reads what follows a value within its container. Returns false at the end of the document's value. */
   #afterValue(open: ("object" | "array")[]): boolean {
     for (;;) {
       const container = open.at(-1);

@@ -3,27 +3,25 @@ import { isArray, type Json } from "../api/json.js";
 import { MAX_DEPTH } from "./depth.js";
 
 /**
- * Keys that stand twice in one object, as paths: `spec.replicas`, `spec.list[0].name`. Each path once, in text order,
- * as many as an answer names. */
+ * Paths of duplicate keys: `spec.replicas`, `spec.list[0].name`. Each path once, in text order, as many as a response
+ * names.
+ */
 export type DuplicateKeys = readonly string[];
 
-/**
- * Finds keys that stand more than once in an object: JSON.parse keeps the last and says nothing. `value` is what it made
- * of the text.
- */
+/** Finds duplicate keys of an object, of which JSON.parse silently keeps the last. `value` is the parsed text. */
 export function duplicateKeys(text: string, value: Json): DuplicateKeys {
   return isPlainText(text, value) ? [] : findDuplicates(text);
 }
 
 /**
- * Whether no key stands twice in a text, and nothing in it nests deeper than `MAX_DEPTH`. Nearly every text is plain, and
- * counting is quicker than telling what is wrong.
+ * Whether a text has no duplicate key and nests no deeper than `MAX_DEPTH`. Nearly every text is plain, and counting
+ * keys is faster than locating duplicates.
  */
 export function isPlainText(text: string, value: Json): boolean {
   return keysIn(text) === keysOf(value, MAX_DEPTH);
 }
 
-/** The keys of a text: what stands before its colons. */
+/** Counts the keys of a text by its colons. */
 function keysIn(text: string): number {
   let keys = 0;
   for (let at = 0; at < text.length; at++) {
@@ -34,7 +32,7 @@ function keysIn(text: string): number {
   return keys;
 }
 
-/** Not a number for what nests deeper than `depth`. */
+/** NaN if the value nests deeper than `depth`. */
 function keysOf(value: Json, depth: number): number {
   if (typeof value !== "object" || value === null) return 0;
   if (depth === 0) return Number.NaN;
@@ -47,7 +45,7 @@ function keysOf(value: Json, depth: number): number {
   return keys;
 }
 
-/** The text must be valid JSON; it is read once from start to end. */
+/** The text must be valid JSON. It is read once, from start to end. */
 function findDuplicates(text: string): DuplicateKeys {
   const found = new BoundedTexts();
   const root = new Place(undefined, "");
@@ -106,8 +104,8 @@ function placeOf(frame: Frame | undefined, root: Place): Place {
 }
 
 /**
- * A path in the document, shared by all values that stand there: a key that stands twice has several. Its text is made
- * when it is asked for, since a text for each value would be quadratic in a document that nests deep.
+ * A path in the document, shared by all values at that path: a duplicate key has several. The path text is built on
+ * demand, because a text per value would be quadratic in a deeply nested document.
  */
 class Place {
   readonly #parent: Place | undefined;
@@ -126,7 +124,7 @@ class Place {
     return place;
   }
 
-  /** Whether the key is reported for the first time. */
+  /** Returns true the first time a key is reported. */
   reportsFirst(key: string): boolean {
     if (this.#reported.has(key)) return false;
     this.#reported.add(key);

@@ -5,7 +5,7 @@ import type { FieldError } from "../api/status-error.js";
 import type { Schema } from "../facts/schema.js";
 import { canonicalText } from "./canonical-text.js";
 
-/** Checks that sets hold each value and list maps each key once, at every depth. */
+/** Checks at every depth that sets have no duplicate values and list maps no duplicate keys. */
 export function validateListTypes(schema: Schema, value: Json, path = ""): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   visit(schema, value, path, errors);
@@ -54,7 +54,7 @@ function keyOf(item: JsonObject, names: readonly string[]): JsonObject {
   return key;
 }
 
-/** The places at which a value stands for the second time. */
+/** The positions of values that occur for the second time. */
 function repeated(values: readonly Json[]): number[] {
   const counts = new Map<string, number>();
   const places: number[] = [];

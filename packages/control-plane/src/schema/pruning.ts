@@ -4,15 +4,15 @@ import type { Schema } from "../facts/schema.js";
 
 export interface Pruned {
   readonly object: JsonObject;
-  /** The fields that the schema does not know, as many as an answer names, sorted: `spec.zzz`, `spec.list[0].zzz`. */
+  /** Unknown fields, as many as a response names, sorted: `spec.zzz`, `spec.list[0].zzz`. */
   readonly unknown: readonly string[];
 }
 
 const IDENTITY = new Set(["apiVersion", "kind", "metadata"]);
 
 /**
- * A custom resource without the fields that its schema does not know. What is below `x-kubernetes-preserve-unknown-fields`
- * stays; so do apiVersion, kind and metadata of the root and of embedded resources.
+ * Drops the fields of a custom resource that its schema does not know. Keeps everything below
+ * `x-kubernetes-preserve-unknown-fields`, and apiVersion, kind and metadata of the root and of embedded resources.
  */
 export function prune(schema: Schema | undefined, object: JsonObject): Pruned {
   const unknown = new BoundedTexts();
@@ -66,7 +66,7 @@ function pruneObject(
   return result ?? value;
 }
 
-/** `true` for a field that is allowed but not described: nothing below it is known. */
+/** `true` for a field that is allowed without a schema. */
 function childSchema(schema: Schema, key: string): Schema | true | undefined {
   const { properties, additionalProperties } = schema;
   if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key];

@@ -1,26 +1,26 @@
 /**
- * Quantities as kube-apiserver reads and writes them, its faults included: beyond the largest suffix it loses the amount, where
- * `setpoint/quantity` keeps it. Texts come from clients, so the cost is linear in their length.
+ * Parses and formats quantities like kube-apiserver, including its bugs: beyond the largest suffix it loses the
+ * amount, which `setpoint/quantity` keeps. Texts come from clients, so the cost is linear in their length.
  */
 
-/** Thrown for text that is not a quantity; the message is the real server's. */
+/** Thrown for text that is not a quantity. The message is kube-apiserver's. */
 export class QuantityError extends Error {}
 
 type Notation = "decimal" | "binary" | "exponent";
 
-/** `mantissa` times ten to the `scale`. */
+/** The amount is `mantissa` times ten to the power of `scale`. */
 interface Quantity {
   readonly mantissa: bigint;
   readonly scale: number;
   readonly notation: Notation;
-  /** Go keeps the text of what it takes for canonical already, and writes it back. */
+  /** The original text, if Go considers it canonical and writes it back. */
   readonly text: string | undefined;
-  /** Small enough for Go's int64; others are rounded to billionths when read. */
+  /** Whether the amount fits Go's int64. Go rounds larger ones to billionths when parsing. */
   readonly isSmall: boolean;
 }
 
 const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-/** No two parts of it can begin with the same character: long texts are read once. */
+/** No two adjacent parts can begin with the same character, so matching is linear in the text. */
 const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[-+]?|[-+])\d*|)$/;
 const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
@@ -29,8 +29,8 @@ const MAX_INT64 = 2n ** 63n - 1n;
 const INT64_DIGITS = 18;
 
 /**
- * A quantity as the real server writes it back: `1000m` is `1`, `1.5Gi` is `1536Mi`. With a `finest` scale, what is finer
- * is rounded up to it: resource lists are kept in thousandths.
+ * A quantity as kube-apiserver writes it: `1000m` becomes `1`, `1.5Gi` becomes `1536Mi`. With `finest`, rounds up to
+ * that scale: resource lists keep thousandths.
  */
 export function canonicalQuantity(text: string, finest?: number): string {
   const quantity = parse(text.trim());
@@ -71,7 +71,7 @@ function parse(text: string): Quantity {
   return large(mantissa, scale, notation);
 }
 
-/** What Go reads with arbitrary precision: never finer than billionths, and capped where it is binary. */
+/** An amount that Go parses with arbitrary precision: at most billionths, and capped if binary. */
 function large(mantissa: bigint, scale: number, notation: Notation): Quantity {
   let amount = scale < NANO ? scaled(mantissa, scale - NANO) : mantissa;
   let at = Math.max(scale, NANO);
@@ -91,7 +91,7 @@ function scaleOf(suffix: string): { readonly notation: Notation; readonly expone
   throw new QuantityError("unable to parse quantity's suffix");
 }
 
-/** No exponent makes a number that takes long to compute. */
+/** Limits the exponent, so that no number takes long to compute. */
 function clamp(exponent: number): number {
   return Math.max(-1000, Math.min(1000, exponent));
 }
@@ -102,7 +102,7 @@ function roundedTo(quantity: Quantity, finest: number): Quantity {
   return { ...quantity, mantissa: scaled(mantissa, scale - finest), scale: finest, text: undefined };
 }
 
-/** Times ten to the `power`; what does not come out even is rounded away from zero. */
+/** `mantissa` times ten to the power of `power`, rounded away from zero. */
 function scaled(mantissa: bigint, power: number): bigint {
   if (power >= 0) return mantissa * 10n ** BigInt(power);
   const divisor = 10n ** BigInt(-power);

@@ -4,16 +4,16 @@ import { perText } from "../api/memoized.js";
 
 const require = createRequire(import.meta.url);
 
-/** The library, loaded with the first pattern: its tables are a tenth of the time to start. */
+/** Loaded with the first pattern, because its tables would take a tenth of the startup time. */
 function re2(): typeof RE2JS {
   return (require("re2js") as typeof import("re2js")).RE2JS;
 }
 
-/** A compiled pattern, or why it is none. */
+/** A compiled pattern, or the error in it. */
 export type Regex =
   | {
       readonly test: (text: string) => boolean;
-      /** What matches, from left to right, at most `limit` of them; all where it is negative. */
+      /** The matches from left to right, at most `limit` of them; all if `limit` is negative. */
       readonly find: (text: string, limit: number) => readonly string[];
     }
   | { readonly error: string };
@@ -21,8 +21,8 @@ export type Regex =
 const MAX_CACHED = 1000;
 
 /**
- * Compiles a pattern of a schema. RE2 syntax, as Go's: it matches in time linear in the text, so no pattern can hang the
- * server. The most recent patterns are kept.
+ * Compiles a pattern of a schema in RE2 syntax, like Go. RE2 matches in time linear in the text, so no pattern can
+ * hang the server. Caches the most recent patterns.
  */
 export const regex: (pattern: string) => Regex = perText(MAX_CACHED, compile);
 

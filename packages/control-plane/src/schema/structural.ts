@@ -8,7 +8,7 @@ import { regex } from "./regex.js";
 
 type Level = "root" | "item" | "field";
 
-/** Fields that only the structure may have, not what stands below allOf, anyOf, oneOf and not. */
+/** Fields that are forbidden below allOf, anyOf, oneOf and not. */
 const FORBIDDEN_BELOW: readonly (readonly [field: keyof Schema, why: string])[] = [
   ["type", "must be empty to be structural"],
   ["additionalProperties", "must be undefined to be structural"],
@@ -25,7 +25,7 @@ const FORBIDDEN_BELOW: readonly (readonly [field: keyof Schema, why: string])[] 
   ["x-kubernetes-validations", "must be empty to be structural"],
 ];
 
-/** Checks that a CRD's schema is structural; the fields of the errors start with `path`, the schema's own. */
+/** Checks that a CRD's schema is structural. Error fields start with `path`, the path of the schema. */
 export function validateStructural(schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   checkInvariants(schema, "root", path, errors);
@@ -93,7 +93,7 @@ function checkTypes(schema: Schema, level: Level, path: string, errors: FieldErr
   }
 }
 
-/** apiVersion, kind and metadata are implied; a schema may only restrict the name. */
+/** apiVersion, kind and metadata are implied. A schema may only restrict the name and generateName. */
 function checkIdentity(schema: Schema, level: Level, path: string, errors: FieldError[]): void {
   const isResource = level === "root" || schema["x-kubernetes-embedded-resource"] === true;
   for (const name of ["kind", "apiVersion"]) {
@@ -168,7 +168,7 @@ function isIntOrStringPair(schema: Schema | undefined): boolean {
   return isSameJson((schema?.anyOf ?? null) as Json, [{ type: "integer" }, { type: "string" }]);
 }
 
-/** Whatever a combination at the root speaks of must be there in the structure. */
+/** Every field that a combinator at the root mentions must exist in the structure. */
 function checkCompleteness(schema: Schema, path: string, errors: FieldError[]): void {
   const combinations = [
     ...(schema.allOf ?? []).map((part, index) => [part, `${path}.allOf[${index}]`] as const),

@@ -12,15 +12,15 @@ import { formatCheck } from "./format.js";
 import { regex } from "./regex.js";
 
 export interface ValidationOptions {
-  /** What the value was before an update: errors in parts that did not change are forgiven. */
+  /** The value before an update. Errors in unchanged parts are tolerated. */
   readonly old?: Json | undefined;
-  /** What stands before the fields in the errors; the sentences name the fields from the value on. */
+  /** Prefix of the fields of the errors. The messages name fields relative to the value. */
   readonly prefix?: string;
 }
 
 /**
- * Checks a value against a structural schema, in the real server's words and to its letter: where it names a type
- * instead of the value, or no field at all, so does this.
+ * Validates a value against a structural schema with kube-apiserver's exact messages, even where it shows a type
+ * instead of the value, or no field at all.
  */
 export function validate(schema: Schema, value: Json, { old, prefix = "" }: ValidationOptions = {}): FieldError[] {
   const problems: Problem[] = [];
@@ -35,16 +35,16 @@ export function validate(schema: Schema, value: Json, { old, prefix = "" }: Vali
     seen.add(text);
     errors.push(toFieldError(problem, prefix));
     characters += text.length;
-    // The texts repeat the path, which may be as long as the request: no more of them than an answer shows.
+    // The texts repeat the path, which may be as long as the request. So produce no more than a response shows.
     if (characters > ERROR_BUDGET.characters) break;
   }
   return errors;
 }
 
-/** A finding: `name` is the field that it is filed under, or undefined for one about a combination of schemas. */
+/** A finding. `name` is its field; undefined for a finding about a combinator. */
 interface Problem {
   readonly name: string | undefined;
-  /** The whole sentence; identifies repeated findings. */
+  /** The whole message; identifies repeated findings. */
   readonly text: () => string;
   readonly toError: (field: string) => FieldError;
 }
@@ -55,7 +55,7 @@ function toFieldError({ name, toError }: Problem, prefix: string): FieldError {
   return toError(path === "" ? "<nil>" : path);
 }
 
-/** Visits a value and what is below it; what was as wrong before an update is forgiven. */
+/** Validates a value at every depth. Drops findings in parts that an update did not change. */
 function visit(
   schema: Schema,
   value: Json,
@@ -64,7 +64,7 @@ function visit(
   correlated: Correlated | undefined,
 ): number {
   const before = problems.length;
-  // An answer names no more than this; what is forgiven below makes room again.
+  // A response names no more findings than this. Findings that are dropped below make room again.
   if (before > ERROR_BUDGET.causes) return 0;
   const matches = visitNode(schema, value, path, problems, correlated);
   if (problems.length > before && correlated?.sameness.isSame(value, correlated.old)) {
@@ -73,7 +73,7 @@ function visit(
   return matches;
 }
 
-/** Returns how many checks matched, by which the best of several failing alternatives is picked. */
+/** Returns the number of matching checks, which picks the best of several failing alternatives. */
 function visitNode(
   schema: Schema,
   value: Json,
@@ -100,7 +100,7 @@ function typesOf(schema: Schema): readonly string[] {
   return schema.type === undefined ? [] : [schema.type];
 }
 
-/** The format, where the real server knows it for the type. */
+/** The format, if kube-apiserver supports it for the type. */
 function effectiveFormat(schema: Schema, types: readonly string[]): string {
   const { format = "" } = schema;
   if (format === "") return "";
@@ -151,7 +151,7 @@ function typeAndFormat(value: Json): [type: string, format: string] {
   return [isArray(value) ? "array" : "object", ""];
 }
 
-/** The real server shows the type that it found where the value should stand. */
+/** kube-apiserver shows the found type in place of the value. */
 function wrongType(path: string, expected: string, found: string): Problem {
   const text = (): string => `${path} in body must be of type ${expected}: ${goQuote(found)}`;
   return { name: path, text, toError: (name) => typeInvalid(name, found, text()) };
@@ -167,7 +167,7 @@ function checkEnum(schema: Schema, value: Json, path: string, problems: Problem[
   problems.push({ name: path, text, toError: (name) => notSupported(name, value, values()) });
 }
 
-/** Go converts the value to the member's type first: a fraction loses its fraction, an integer becomes a character. */
+/** Go converts the value to the member's type first: a fraction is truncated, an integer becomes a character. */
 function isMember(value: Json, member: Json): boolean {
   if (member === null) return false;
   if (typeof value === "number" && typeof member === "number") {
@@ -228,7 +228,7 @@ function checkNumber(schema: Schema, value: number, path: string, problems: Prob
   }
   const { multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   if (multipleOf !== undefined && isInt && Math.trunc(multipleOf) <= 0) {
-    // Go divides integers by integers, and 0.5 is none.
+    // Go divides integers by integers, so a factor of 0.5 is truncated.
     problems.push(badFactor(path, Math.trunc(multipleOf)));
   } else if (multipleOf !== undefined && !isMultiple(value, multipleOf, isInt)) {
     problems.push(invalid(path, value, `should be a multiple of ${bound(multipleOf, isInt)}`));
@@ -343,7 +343,7 @@ const propertyOrder = perObject(
     new Map(Object.keys(properties).map((key, index) => [key, index])),
 );
 
-/** Those of the keys that are properties, in the schema's order: it may have thousands, and a list thousands of items. */
+/** The keys that are properties, in schema order. Sorts only these: the schema may have thousands of properties. */
 function inSchemaOrder(properties: Properties, keys: readonly string[]): readonly string[] {
   const known = keys.filter((key) => Object.hasOwn(properties, key));
   if (known.length < 2) return known;
@@ -433,7 +433,7 @@ function badFactor(path: string, factor: number): Problem {
   return { name: path, text, toError: (name) => invalidValue(name, factor, text()) };
 }
 
-/** A finding that the real server files under no field. */
+/** A finding that kube-apiserver reports without a field. */
 function general(text: () => string): Problem {
   return { name: undefined, text, toError: (name) => invalidValue(name, "", text()) };
 }
