@@ -2,25 +2,25 @@ import type { FunctionDeclaration, Overload } from "../functions/declaration.js"
 import type { Call, Expression } from "../syntax/expression.js";
 import type { Type } from "../types/type.js";
 
-/** An expression in which every name has a meaning and every part a type. */
+/** An expression with every name resolved and every part typed. */
 export interface CheckedExpression {
   readonly expression: Expression;
   readonly type: Type;
   typeOf(expression: Expression): Type;
-  /** Which function a call means. */
+  /** The function that a call resolves to. */
   resolved(call: Call): ResolvedCall | undefined;
-  /** The type that an identifier, or a chain of them, names; undefined where it names a variable. */
+  /** The type that an identifier or a chain of names denotes; undefined if it denotes a variable. */
   namedType(expression: Expression): Type | undefined;
-  /** The variable that a chain of names is: `authorizer.requestResource`; undefined for other field accesses. */
+  /** The variable that a chain of names denotes: `authorizer.requestResource`. Undefined for other field accesses. */
   namedVariable(expression: Expression): string | undefined;
-  /** The variables of the environment that are used. */
+  /** The variables of the environment that the expression uses. */
   readonly variables: ReadonlySet<string>;
 }
 
 export interface ResolvedCall {
   readonly declaration: FunctionDeclaration;
-  /** All that may apply: more than one where types are known only when it is evaluated. */
+  /** All applicable overloads. More than one if types are known only at evaluation. */
   readonly overloads: readonly Overload[];
-  /** `target.name()` is a method; in `sets.contains()` the target is a part of the name. */
+  /** `target.name()` is a method. In `sets.contains()`, the target is part of the name. */
   readonly isMethod: boolean;
 }

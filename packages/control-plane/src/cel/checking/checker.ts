@@ -37,7 +37,7 @@ import type { CheckedExpression, ResolvedCall } from "./checked-expression.js";
 import type { Environment } from "./environment.js";
 import { literalIssues } from "./literal-issues.js";
 
-/** Gives every part of an expression its type. Throws `IssueError` with everything that is wrong. */
+/** Type-checks an expression. Throws an `IssueError` with all issues. */
 export function check(text: string, expression: Expression, environment: Environment): CheckedExpression {
   const checker = new Checker(environment);
   checker.visit(expression);
@@ -48,7 +48,7 @@ export function check(text: string, expression: Expression, environment: Environ
   return checked;
 }
 
-/** Variables of loops, the innermost first. */
+/** Loop variables, innermost first. */
 interface Scope {
   readonly name: string;
   readonly type: Type;
@@ -116,7 +116,7 @@ class Checker {
     return this.#lookup(expression, name) ?? this.#refuse(expression, undeclared(name));
   }
 
-  /** A variable, or the type that a name stands for. */
+  /** The type of a variable, or the type that a name denotes. */
   #lookup(expression: Expression, name: string): Type | undefined {
     for (let scope = this.#scope; scope !== undefined; scope = scope.outer) if (scope.name === name) return scope.type;
     const variable = this.#environment.variable(name);
@@ -230,7 +230,7 @@ class Checker {
     return BOOL;
   }
 
-  /** The types of one signature, each type parameter replaced by a fresh one. */
+  /** Replaces each type parameter of a signature by a fresh one. */
   #instantiated(types: readonly Type[]): readonly Type[] {
     const fresh = new Map<string, Type>();
     const replace = (type: Type): Type => {
@@ -264,7 +264,7 @@ class Checker {
     return mapOf(keys ?? this.#fresh(), values ?? this.#fresh());
   }
 
-  /** The type of an item; an optional one counts as what it holds. */
+  /** The type of an item; for an optional item, the type of its content. */
   #item(value: Expression, isOptional: boolean): Type {
     const type = this.visit(value);
     if (!isOptional) return type;

@@ -1,10 +1,10 @@
 import type { FunctionDeclaration } from "../functions/declaration.js";
 import type { Type } from "../types/type.js";
 
-/** What an expression may name. */
+/** The names that an expression may use. */
 export interface Environment {
   variable(name: string): Type | undefined;
   function(name: string): FunctionDeclaration | undefined;
-  /** The type that a name stands for, as `int` in `type(x) == int` or a name before braces. */
+  /** The type that a name denotes, such as `int` in `type(x) == int`, or a name before braces. */
   type(name: string): Type | undefined;
 }

@@ -7,7 +7,7 @@ import { parseDuration, parseTimestamp } from "../values/time.js";
 import { Failure } from "../values/value.js";
 import type { CheckedExpression } from "./checked-expression.js";
 
-/** What is wrong with the literals of an expression whose types are right. */
+/** Issues with the literals of a well-typed expression. */
 export function literalIssues(checked: CheckedExpression): readonly Issue[] {
   const durations: Issue[] = [];
   const timestamps: Issue[] = [];
@@ -35,12 +35,12 @@ function isTimestamp(text: string): boolean {
 
 function argumentIssues({ name, args: [first] }: Call, of: string, isValid: (text: string) => boolean): Issue[] {
   if (name !== of || first?.kind !== "literal") return [];
-  // Neither of the three takes a number, but for timestamps.
+  // `timestamp()` also accepts a number; `duration()` does not.
   const isFine = typeof first.value === "string" ? isValid(first.value) : of !== "duration";
   return isFine ? [] : [{ at: first.at, message: `invalid ${of} argument` }];
 }
 
-/** Items of a list literal are of one type, and so are the keys and the values of a map. */
+/** The items of a list literal have one type, as do the keys and the values of a map literal. */
 function aggregateIssues(checked: CheckedExpression, expression: Expression): Issue[] {
   const typeOf = (value: Expression, isOptional: boolean): Type => {
     const type = checked.typeOf(value);
@@ -67,7 +67,7 @@ function mismatches(typed: readonly (readonly [Expression, Type])[]): Issue[] {
   );
 }
 
-/** Of a text to format, with its arguments in a list literal, the clauses can be checked beforehand. */
+/** Checks the clauses of a format string whose arguments are a list literal. */
 function formatIssues(checked: CheckedExpression, { name, target, args, at }: Call): Issue[] {
   const [list] = args;
   if (name !== "format" || target?.kind !== "literal" || typeof target.value !== "string") return [];

@@ -14,12 +14,12 @@ const STRUCT_COST = Range.exactly(40);
 /** The maximum size of the value at a path of fields; undefined if unknown. */
 export type SizeOfPath = (path: readonly string[]) => Range | undefined;
 
-/** What evaluating an expression may cost, at least and at most. */
+/** The minimum and maximum cost of evaluating an expression. */
 export function estimateCost(checked: CheckedExpression, sizeOfPath: SizeOfPath): Range {
   return new Estimate(checked, sizeOfPath).cost(checked.expression);
 }
 
-/** What is known of a list's or a map's parts. */
+/** The sizes of the entries of a list or map. */
 interface EntrySizes {
   readonly container: "list" | "map";
   readonly key: Range;
@@ -32,7 +32,7 @@ interface LocalVariable {
   readonly entries: EntrySizes | undefined;
 }
 
-/** Walks an expression as its evaluation would, with sizes in place of values. */
+/** Walks an expression in evaluation order, with sizes in place of values. */
 class Estimate {
   readonly #checked: CheckedExpression;
   readonly #sizeOfPath: SizeOfPath;

@@ -1,12 +1,12 @@
 const MAX = 2n ** 64n - 1n;
 const TWO_TO_64 = 2 ** 64;
 
-/** A size or a cost between two bounds. Sums and products stop at the largest 64-bit number. */
+/** A size or cost between two bounds. Sums and products saturate at the largest 64-bit number. */
 export class Range {
   static readonly unknown = new Range(0n, MAX);
   static readonly zero = new Range(0n, 0n);
   static readonly one = new Range(1n, 1n);
-  /** The union with it is the other range. */
+  /** The neutral element of `union`. */
   static readonly none = new Range(MAX, 0n);
   readonly min: bigint;
   readonly max: bigint;
@@ -28,7 +28,7 @@ export class Range {
     return new Range(product(this.min, other.min), product(this.max, other.max));
   }
 
-  /** Rounded up. */
+  /** Rounds up. */
   scaled(factor: number): Range {
     return new Range(scale(this.min, factor), scale(this.max, factor));
   }
@@ -46,7 +46,7 @@ function product(a: bigint, b: bigint): bigint {
   return lesser(a * b, MAX);
 }
 
-/** In floating point, as the real server reckons. */
+/** Uses floating point, as kube-apiserver does. */
 function scale(count: bigint, factor: number): bigint {
   const scaled = Math.ceil(Number(count) * factor);
   return scaled >= TWO_TO_64 ? MAX : BigInt(scaled);

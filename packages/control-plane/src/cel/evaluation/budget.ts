@@ -1,11 +1,11 @@
-/** Thrown where an evaluation costs more than it may. */
+/** Thrown when an evaluation exceeds its cost limit. */
 export class BudgetExceeded extends Error {
   constructor() {
     super("operation cancelled: actual cost limit exceeded");
   }
 }
 
-/** What an evaluation has cost so far; every step adds to it, so that none goes on for long. */
+/** The cost of an evaluation so far. Every step adds to it, so that no evaluation runs for long. */
 export class Budget {
   readonly #limit: number;
   #spent = 0;

@@ -25,7 +25,7 @@ import {
   optionalField,
 } from "./selection.js";
 
-/** Functions whose calls with a literal are evaluated once and for all. */
+/** Functions whose calls with a literal are evaluated at compile time. */
 const FOLDED: ReadonlySet<string> = new Set("bool bytes double duration dyn int string timestamp type uint".split(" "));
 /** Functions whose second argument is a regular expression. */
 const PATTERNED: ReadonlySet<string> = new Set(["matches", "find", "findAll"]);
@@ -33,7 +33,7 @@ const LIST_COST = 10;
 const MAP_COST = 30;
 const STRUCT_COST = 40;
 
-/** What one evaluation works on: the variables, those of loops in numbered slots, and the budget. */
+/** The state of one evaluation: variables, loop variables in numbered slots, and the budget. */
 interface Frame {
   readonly variables: Variables;
   readonly slots: (CelValue | undefined)[];
@@ -44,15 +44,15 @@ interface Frame {
 interface Step {
   readonly run: Run;
   readonly constant?: CelValue;
-  /** The same where it is a part of another access path, which pays for all of it. */
+  /** The same step as part of a longer access path, which pays for the whole path. */
   readonly bare?: Run;
 }
 
 type Run = (frame: Frame) => CelValue;
 
-/** An expression as functions that call each other, every name resolved. */
+/** An expression as nested functions, with every name resolved. */
 export class Plan {
-  /** Why some constant has no value. */
+  /** Why a constant could not be evaluated. */
   failure: Failure | undefined;
   readonly #checked: CheckedExpression;
   readonly #root: Step;
@@ -165,7 +165,7 @@ export class Plan {
     const isMembership = declaration.name === "@in" && resolved.overloads.every(({ id }) => id === "in_list");
     if (isMembership && isPrimitiveList(steps[1]!.constant)) {
       const list = steps[1]!.constant as ListValue;
-      // Known without a look at the item, even where that has no value.
+      // An empty list contains nothing, even if the item fails to evaluate.
       if (list.items.length === 0) return constant(false);
       return {
         run: (frame) => {
@@ -194,7 +194,7 @@ export class Plan {
     return constant(value);
   }
 
-  /** One side that decides is enough, whatever the other does. */
+  /** One decisive operand is enough, even if the other fails. */
   #logical(operands: readonly Expression[], decisive: boolean): Step {
     const [left, right] = operands.map((operand) => this.#step(operand)) as [Step, Step];
     return {
@@ -368,7 +368,7 @@ function constant(value: CelValue): Step {
   return { run: () => value, constant: value };
 }
 
-/** An access path: it costs one, besides its parts. */
+/** An access path costs one, in addition to its parts. */
 function paid(bare: Run): Step {
   const run: Run = (frame) => {
     frame.budget.spend(1);
@@ -377,7 +377,7 @@ function paid(bare: Run): Step {
   return { run, bare };
 }
 
-/** What a loop builds up from nothing grows in place. */
+/** A loop accumulator that starts empty grows in place. */
 function growing(initial: Expression): ((frame: Frame) => CelValue) | undefined {
   if (initial.kind === "list" && initial.items.length === 0) return () => new GrowingList();
   if (initial.kind === "map" && initial.entries.length === 0) return () => EntryMap.of([]);
@@ -410,7 +410,7 @@ function fits(args: readonly CelValue[], parameters: Overload["parameters"]): bo
 
 type Charge = (budget: Budget, args: readonly CelValue[], apply: Apply) => CelValue;
 
-/** Pays for a call, beforehand where its cost does not depend on its result. */
+/** Charges for a call: in advance, unless the cost depends on the result. */
 function chargeOf({ declaration, overloads }: ResolvedCall): Charge {
   const id = overloads.length === 1 ? overloads[0]!.id : "";
   const own = overloads.length === 1 ? overloads[0]!.cost : undefined;

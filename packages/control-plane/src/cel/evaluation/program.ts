@@ -3,10 +3,10 @@ import type { CelValue, Failure } from "../values/value.js";
 import type { Budget } from "./budget.js";
 import { Plan } from "./plan.js";
 
-/** Gives the value of a variable; undefined for one that is not there. */
+/** Returns the value of a variable; undefined if it does not exist. */
 export type Variables = (name: string) => CelValue | undefined;
 
-/** A checked expression, ready to be evaluated many times. */
+/** A checked expression, ready for repeated evaluation. */
 export class Program {
   readonly #plan: Plan;
 
@@ -14,13 +14,13 @@ export class Program {
     this.#plan = plan;
   }
 
-  /** What is constant is evaluated here; a failure where that has no value. */
+  /** Evaluates constants. Returns a failure if a constant has no value. */
   static of(checked: CheckedExpression): Program | Failure {
     const plan = new Plan(checked);
     return plan.failure ?? new Program(plan);
   }
 
-  /** Throws `BudgetExceeded` where it costs more than `limit`; the budget tells what it cost. */
+  /** Throws `BudgetExceeded` if the cost exceeds the limit. The budget records the cost. */
   evaluate(variables: Variables, budget: Budget): CelValue {
     return this.#plan.evaluate(variables, budget);
   }

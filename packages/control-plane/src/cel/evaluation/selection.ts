@@ -3,7 +3,7 @@ import { formatDouble } from "../values/number.js";
 import { type CelValue, Failure, Optional, TypeValue, Uint } from "../values/value.js";
 import { goTypeName, isPlain } from "../values/value-type.js";
 
-/** `operand.field`; of an optional, an optional. */
+/** `operand.field`; an optional for an optional operand. */
 export function fieldOf(operand: CelValue, field: string): CelValue {
   if (operand instanceof Optional) return optionalField(operand, field);
   const found = operand instanceof MapValue ? operand.get(field) : undefined;
@@ -23,7 +23,7 @@ export function optionalField(operand: CelValue, field: string): CelValue {
   return optionalElement(operand, field);
 }
 
-/** `operand[index]`; of an optional, an optional. */
+/** `operand[index]`; an optional for an optional operand. */
 export function elementOf(operand: CelValue, index: CelValue): CelValue {
   if (operand instanceof Optional) return optionalElement(operand, index);
   const found = lookUp(operand, index);
@@ -62,7 +62,7 @@ function printed(value: CelValue): string {
   return typeof value === "number" ? formatDouble(value) : String(value);
 }
 
-/** What may stand in brackets behind a map or list. */
+/** Whether a value may index a map or list. */
 export function isQualifier(value: CelValue): boolean {
   return value instanceof Uint || isPlain(value);
 }

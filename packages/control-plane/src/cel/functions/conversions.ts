@@ -10,7 +10,7 @@ import { TEXT_FACTOR } from "./text-cost.js";
 const A = parameter("A");
 const same: Implementation = (value) => value!;
 
-/** Bytes of text are at most four for each character. */
+/** A character takes at most four bytes. */
 function recoding(resize: (size: Range) => Range): FunctionCost {
   return {
     estimate: ({ args: [value] }) => ({ cost: value!.size.scaled(TEXT_FACTOR), size: resize(value!.size) }),
@@ -18,7 +18,7 @@ function recoding(resize: (size: Range) => Range): FunctionCost {
   };
 }
 
-/** Functions named by the type that they make. With a literal as their argument they are evaluated beforehand. */
+/** Functions named after their result type. Calls with a literal are evaluated at compile time. */
 export const conversions: readonly FunctionDeclaration[] = [
   declare("bool", [
     overload("bool_to_bool", [BOOL], BOOL, same),
@@ -100,7 +100,7 @@ export const conversions: readonly FunctionDeclaration[] = [
   ]),
 ];
 
-/** Seconds with their fraction, as `string(duration)` shows them. */
+/** Seconds with their fraction, as in `string(duration)`. */
 export function formatSeconds({ nanos }: Duration): string {
   return `${plainDouble(Number(nanos / 1_000_000_000n) + Number(nanos % 1_000_000_000n) / 1e9)}s`;
 }

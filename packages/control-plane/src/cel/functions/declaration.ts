@@ -3,20 +3,20 @@ import type { Expression } from "../syntax/expression.js";
 import type { Type } from "../types/type.js";
 import type { CelValue } from "../values/value.js";
 
-/** A function of CEL: what it takes and gives, what it does, and what that costs, before and while it is evaluated. */
+/** A CEL function: its overloads, its implementation, and its estimated and actual cost. */
 export interface FunctionDeclaration {
   readonly name: string;
   readonly overloads: readonly Overload[];
-  /** For all overloads at once: looks at its arguments itself. Where there is none, overloads have their own. */
+  /** Implements all overloads and dispatches on its arguments. Otherwise each overload has its own implementation. */
   readonly apply?: Implementation;
-  /** Gets failures as arguments instead of being passed over. */
+  /** Receives failures as arguments. Other functions are skipped if an argument fails. */
   readonly isNonStrict?: boolean;
   readonly cost?: FunctionCost;
 }
 
 export interface Overload {
   readonly id: string;
-  /** Called as a method, the first parameter being the object. */
+  /** Called as a method; the first parameter is the receiver. */
   readonly isMethod: boolean;
   readonly parameters: readonly Type[];
   readonly result: Type;
@@ -24,18 +24,18 @@ export interface Overload {
   readonly cost?: FunctionCost;
 }
 
-/** The object of a method is its first argument. */
+/** The receiver of a method is the first argument. */
 export type Implementation = (...args: CelValue[]) => CelValue;
 
-/** Undefined results leave it to the next in line: overload, function, the general rule that a call costs one. */
+/** An undefined result defers to the next rule: overload, then function, then the default cost of one per call. */
 export interface FunctionCost {
   readonly estimate?: (call: EstimatedCall) => CallEstimate | undefined;
   readonly track?: (args: readonly CelValue[], result: CelValue, overload: string) => number | undefined;
-  /** Whether `track` looks at the result; otherwise a call is paid for before it is made. */
+  /** Whether `track` needs the result. Otherwise the call is charged in advance. */
   readonly isOfResult?: boolean;
 }
 
-/** A call as the estimate sees it, without evaluating. */
+/** A call as the cost estimate sees it. */
 export interface EstimatedCall {
   readonly overload: string;
   readonly target: EstimatedNode | undefined;
@@ -46,13 +46,13 @@ export interface EstimatedNode {
   readonly expression: Expression;
   readonly type: Type;
   readonly size: Range;
-  /** Of a list's items; undefined for other types. */
+  /** The items of a list; undefined for other types. */
   readonly items: { readonly type: Type; readonly size: Range } | undefined;
   /** Whether the size is known from the expression or the schema. */
   readonly isSized: boolean;
 }
 
-/** Besides the cost of the arguments. */
+/** Excludes the cost of the arguments. */
 export interface CallEstimate {
   readonly cost: Range;
   readonly size?: Range;

@@ -11,7 +11,7 @@ import { NOMINAL, PATTERN_FACTOR, TEXT_FACTOR } from "./text-cost.js";
 const FORMAT = struct("kubernetes.NamedFormat");
 const LONGEST_PATTERN = 128;
 
-/** A format that text can be checked against. */
+/** A named format to validate text against. */
 class FormatValue extends OpaqueValue {
   readonly type = FORMAT;
   readonly name: string;

@@ -30,7 +30,7 @@ import { times } from "./times.js";
 import { urls } from "./urls.js";
 import { versions } from "./versions.js";
 
-/** Functions and types that expressions may name. */
+/** The functions and types that expressions may use. */
 export class Library {
   readonly #functions: ReadonlyMap<string, FunctionDeclaration>;
   readonly #typeNamed: (name: string) => Type | undefined;
@@ -40,12 +40,12 @@ export class Library {
     this.#typeNamed = typeNamed;
   }
 
-  /** With more of both. */
+  /** Adds functions and types. */
   with(functions: readonly FunctionDeclaration[], typeNamed: (name: string) => Type | undefined): Library {
     return new Library([...this.#functions.values(), ...functions], (name) => this.#typeNamed(name) ?? typeNamed(name));
   }
 
-  /** What an expression may name beside these variables. */
+  /** The names that an expression may use: this library and these variables. */
   environment(variables: ReadonlyMap<string, Type>): Environment {
     return {
       variable: (name) => variables.get(name),
@@ -55,7 +55,7 @@ export class Library {
   }
 }
 
-/** Declarations of one name from several libraries are one function. */
+/** Merges declarations of one name from several libraries into one function. */
 function gathered(declarations: Iterable<FunctionDeclaration>): Map<string, FunctionDeclaration> {
   const result = new Map<string, FunctionDeclaration>();
   for (const declaration of declarations) {
@@ -76,7 +76,7 @@ const TYPES: ReadonlyMap<string, Type> = new Map<string, Type>([
   ...networkTypes.map((type) => [type.name, type] as const),
 ]);
 
-/** What every expression of Kubernetes 1.36 may use. */
+/** The library of every expression in Kubernetes 1.36. */
 export const kubernetesLibrary = new Library(
   [
     ...operators,

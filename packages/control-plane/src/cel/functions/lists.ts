@@ -46,7 +46,7 @@ const ORDERED: readonly (readonly [name: string, Type])[] = [
 ];
 const ALLOCATION = 10;
 
-/** Looks at each item once, and at all of its text. */
+/** Visits each item once, including all of its text. */
 const TRAVERSING: FunctionCost = {
   estimate: ({ target }) => {
     if (target === undefined) return undefined;
@@ -59,7 +59,7 @@ const TRAVERSING: FunctionCost = {
   track: ([list]) => traversalCost(list!),
 };
 
-/** Lists: Kubernetes' library and that of CEL's extensions. */
+/** List functions of Kubernetes and of CEL's extensions. */
 export const lists: readonly FunctionDeclaration[] = [
   declare(
     "isSorted",
@@ -335,7 +335,7 @@ function mapInsertOverloads(): readonly Overload[] {
   ];
 }
 
-/** A count that stands in the expression itself. */
+/** A count that is a literal in the expression. */
 function literalCount({ expression }: EstimatedNode, otherwise: bigint): bigint {
   if (expression.kind !== "literal" || typeof expression.value !== "bigint") return otherwise;
   return expression.value < 0n ? 0n : expression.value;

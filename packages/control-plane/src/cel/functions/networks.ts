@@ -216,7 +216,7 @@ function isGlobalUnicast(address: Address): boolean {
   return !isBroadcast && !isNowhere && !isMulticast && !isLinkLocalUnicast(address);
 }
 
-/** Two lists of bytes are compared; text is read first; networks are masked first. */
+/** Compares two byte lists. Text is parsed first; networks are masked first. */
 function comparing(ofText: string, isMasking: boolean): FunctionCost {
   return {
     estimate: ({ overload: id, args: [other] }) => {

@@ -58,7 +58,7 @@ const TYPE_IDS = new Map<Type, string>([
 ]);
 const NUMBERS = [INT, UINT, DOUBLE];
 
-/** Two texts are compared up to the end of the shorter one. */
+/** Compares two texts up to the end of the shorter one. */
 const COMPARING: FunctionCost = {
   estimate: ({ args: [left, right] }) => {
     const max = lesser(left!.size.max, right!.size.max);
@@ -67,7 +67,7 @@ const COMPARING: FunctionCost = {
   track: ([left, right]) => Math.ceil(Math.min(sizeOf(left!), sizeOf(right!)) * TEXT_FACTOR),
 };
 
-/** Values of function libraries are compared at once. */
+/** Values of function libraries compare at a cost of one. */
 const EQUALITY: FunctionCost = {
   estimate: (call) => opaqueEquality(call) ?? COMPARING.estimate!(call),
   track: (args, result, id) => {
@@ -100,7 +100,7 @@ const JOINING: FunctionCost = {
 };
 
 export const operators: readonly FunctionDeclaration[] = [
-  // The evaluator knows the next four: they do not need all their operands.
+  // The evaluator implements the next four, because they do not need all their operands.
   declare("_?_:_", [overload("conditional", [BOOL, A, A], A)]),
   declare("_&&_", [overload("logical_and", [BOOL, BOOL], BOOL)]),
   declare("_||_", [overload("logical_or", [BOOL, BOOL], BOOL)]),
@@ -227,7 +227,7 @@ function relation(name: string, id: string, holds: (order: number) => boolean): 
   return [declare(name, [...same, ...mixed], { apply })];
 }
 
-/** Whether values of this type have an order among themselves. */
+/** Whether values of this type are ordered. */
 function isOrdered(value: CelValue): boolean {
   return typeof value !== "object" || [Uint, Bytes, Timestamp, Duration].some((type) => value instanceof type);
 }
@@ -271,7 +271,7 @@ function difference(a: CelValue, b: CelValue): CelValue {
   );
 }
 
-/** Both of one type: arithmetic does not mix them, as comparison does. */
+/** Both operands must have one type: unlike comparison, arithmetic does not mix types. */
 function arithmetic(
   name: string,
   a: CelValue,

@@ -35,7 +35,7 @@ export const optionals: readonly FunctionDeclaration[] = [
       return value === undefined ? new Failure("optional.none() dereference") : value;
     }),
   ]),
-  // The evaluator knows these two: their second operand is not always needed.
+  // The evaluator implements these two, because they do not always need the second operand.
   declare("or", [method("optional_or_optional", [OPTIONAL, OPTIONAL], OPTIONAL)]),
   declare("orValue", [method("optional_orValue_value", [OPTIONAL, V], V)]),
   declare("first", [method("list_first", [listOf(V)], OPTIONAL, (list) => new Optional((list as ListValue).at(0)))]),

@@ -7,11 +7,11 @@ import { NOMINAL, readingText } from "./text-cost.js";
 const QUANTITY = struct("kubernetes.Quantity");
 const UNIT = 1_000_000_000n;
 
-/** An amount in billionths, than which none is finer. */
+/** An amount in billionths, the finest unit. */
 class QuantityValue extends OpaqueValue {
   readonly type = QUANTITY;
   readonly nanos: bigint;
-  /** Whether it was given, or came out, as a whole number: a thousand thousandths are not counted as one. */
+  /** Whether the amount was given or computed as a whole number. `1000m` is not. */
   readonly isWhole: boolean;
 
   constructor(nanos: bigint, isWhole: boolean) {
@@ -88,7 +88,7 @@ export const quantities: readonly FunctionDeclaration[] = [
   ),
 ];
 
-/** Versions have functions of the same names. */
+/** Overloads of functions that versions have as well. */
 export const quantityOrderOverloads = {
   isGreaterThan: [
     method("quantity_is_greater_than", [QUANTITY, QUANTITY], BOOL, (a, b) => (a as QuantityValue).order(b!) > 0n),

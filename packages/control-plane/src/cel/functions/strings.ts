@@ -18,7 +18,7 @@ import { formatText } from "./text-format.js";
 
 const TEXTS = listOf(STRING);
 
-/** Strings: those of CEL itself, of its extensions, and Kubernetes' regular expressions. Positions count characters. */
+/** String functions of CEL, of its extensions, and Kubernetes' regular expressions. Positions count characters. */
 export const strings: readonly FunctionDeclaration[] = [
   declare("contains", [method("contains_string", [STRING, STRING], BOOL, undefined, containing())], {
     apply: onTexts((text, part) => text.includes(part)),
@@ -120,7 +120,7 @@ export const strings: readonly FunctionDeclaration[] = [
   ]),
 ];
 
-/** Where a part stands in a text. Lists have functions of the same names. */
+/** Overloads of functions that lists have as well. */
 export const textIndexOverloads = {
   indexOf: [
     method("string_index_of_string", [STRING, STRING], INT, indexOf),
@@ -180,7 +180,7 @@ function raised(text: CelValue): CelValue {
   return (text as string).replace(/[a-z]/g, (letter) => letter.toUpperCase());
 }
 
-/** Go does not count the byte order mark as space, as JavaScript does, but the next line. */
+/** Unlike JavaScript, Go treats U+0085 (next line) as space, but not the byte order mark. */
 function trimmed(text: CelValue): CelValue {
   const space = "[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
   return (text as string).replace(new RegExp(`^${space}+|${space}+$`, "g"), "");
@@ -270,7 +270,10 @@ function replacing({ target, args: [old, replacement] }: TextCall): { cost: Rang
   return { cost: size.scaled(2 * TEXT_FACTOR), size: count.times(replacement.size).plus(kept) };
 }
 
-/** How often something of a size may be replaced, and how much stays; nothing stands before and after every character. */
+/**
+ * How many replacements are possible, and how much text remains. The empty text matches before and after every
+ * character.
+ */
 function replacementCount(
   oldSize: bigint,
   size: bigint,

@@ -6,13 +6,13 @@ import type { FunctionCost } from "./declaration.js";
 
 /** Reading text costs a tenth of its length. */
 export const TEXT_FACTOR = 0.1;
-/** A regular expression is taken to have a state for every four characters. */
+/** Assumes one regular expression state per four characters. */
 export const PATTERN_FACTOR = 0.25;
 
-/** A call that costs one, whatever it is given. */
+/** A call with a constant cost of one. */
 export const NOMINAL: FunctionCost = { estimate: () => ({ cost: Range.one }), track: () => 1 };
 
-/** Reads the first argument, or the target, so many times. */
+/** Reads the target, or the first argument, this many times. */
 export function readingText(times: number, givesSize = false): FunctionCost {
   return {
     estimate: ({ target, args: [first] }) => {
@@ -25,7 +25,7 @@ export function readingText(times: number, givesSize = false): FunctionCost {
   };
 }
 
-/** Matches the first argument, or the target, with the pattern that follows. */
+/** Matches the target against the pattern argument. */
 export function matchingPattern(givesSize: boolean): FunctionCost {
   return {
     estimate: ({ target, args: [pattern] }) => {
@@ -41,7 +41,7 @@ export function matchingPattern(givesSize: boolean): FunctionCost {
   };
 }
 
-/** What it costs to look at everything in a value. */
+/** The cost of visiting every part of a value. */
 export function traversalCost(value: CelValue): number {
   if (typeof value === "string") return Math.trunc(Buffer.byteLength(value) * TEXT_FACTOR);
   if (value instanceof Bytes) return Math.trunc(value.value.length * TEXT_FACTOR);

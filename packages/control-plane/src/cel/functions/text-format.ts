@@ -9,7 +9,7 @@ import { formatSeconds } from "./conversions.js";
 
 const DEFAULT_PRECISION = 6;
 
-/** Clauses of `format`, the kinds of types that they take, and what is said of others. */
+/** The clauses of `format`: accepted types, and the message for others. */
 const CLAUSES: Readonly<Record<string, Clause>> = {
   s: {
     format: textOf,
@@ -63,21 +63,21 @@ interface Clause {
 /** Undefined for a value of another type. */
 type Format = (value: CelValue, precision: number) => string | undefined;
 
-/** A `%` and what follows it in the text of `format`. */
+/** A `%` clause in a format string. */
 interface Place {
   readonly letter: string;
   readonly precision: number;
   readonly end: number;
 }
 
-/** The text with its clauses filled in. */
+/** Fills in the clauses of a format string. */
 export function formatText(text: string, args: ListValue): CelValue {
   return walkFormat(text, args.length, (clause, index) => formatClause(clause, args.items[index]!));
 }
 
 /**
- * Walks over a text of `format`, each clause replaced by what `fill` makes of it. A failure says what is wrong with the
- * text, and is the one that `fill` gives.
+ * Walks over a format string and replaces each clause by the result of `fill`. Returns a failure if the string is
+ * invalid or if `fill` returns one.
  */
 export function walkFormat(
   text: string,
@@ -125,12 +125,12 @@ function formatClause({ letter, precision }: { letter: string; precision: number
   return format(value, precision) ?? new Failure(formatComplaint(letter, typeName(value)));
 }
 
-/** What is said of a clause whose argument is of a wrong type. */
+/** The message for a clause whose argument has the wrong type. */
 export function formatComplaint(letter: string, type: string): string {
   return `error during formatting: ${CLAUSES[letter]!.complaint}, was given ${type}`;
 }
 
-/** The kinds of types that a clause takes. */
+/** The kinds of types that a clause accepts. */
 export function formatKinds(letter: string): readonly Type["kind"][] {
   return CLAUSES[letter]!.kinds;
 }
@@ -162,7 +162,7 @@ function textOf(value: CelValue): string | undefined {
   return `{${sorted.map(([key, item]) => `${key}:${item}`).join(", ")}}`;
 }
 
-/** A value inside a list or a map, as an expression would spell it. */
+/** A value inside a list or map, formatted as in an expression. */
 function shown(value: CelValue): string | undefined {
   if (typeof value === "string") return goQuote(value);
   if (typeof value === "number") return Number.isFinite(value) ? value.toFixed(DEFAULT_PRECISION) : `"${value}"`;
@@ -185,7 +185,7 @@ function ofDouble(value: CelValue, format: (number: number) => string): string |
   return Number.isFinite(number) ? format(number) : `${number < 0 ? "-" : ""}∞`;
 }
 
-/** Written as in American English, thousands grouped. */
+/** Groups thousands, as in American English. */
 function fixed(value: number, precision: number): string {
   const [whole = "", fraction] = value.toFixed(precision).split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");

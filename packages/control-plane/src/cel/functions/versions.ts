@@ -22,7 +22,7 @@ class SemverValue extends OpaqueValue {
     return this.order(other) === 0n;
   }
 
-  /** What is built does not count. A version comes after what was released before it. */
+  /** Ignores build metadata. A prerelease comes before its release. */
   order(other: CelValue): bigint {
     const { numbers } = other as SemverValue;
     for (const [index, number] of this.numbers.entries()) {

@@ -13,25 +13,25 @@ import { fieldPathIn } from "./field-path.js";
 
 const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 
-/** A rule of a schema, or why it is none. */
+/** A compiled rule of a schema, or the error in it. */
 export interface CompiledRule {
   readonly rule: ValidationRule;
-  /** Undefined where there is an `error`, or no rule at all. */
+  /** Undefined if there is an `error`, or no rule. */
   readonly program: Program | undefined;
   readonly error: string | undefined;
   readonly usesOldSelf: boolean;
-  /** What it may cost, once for each value. */
+  /** The maximum cost per value. */
   readonly maxCost: bigint;
-  /** How many values of the schema a request can hold. */
+  /** The maximum number of values of the schema in a request. */
   readonly maxCount: bigint;
   readonly message: Program | undefined;
   readonly messageError: string | undefined;
   readonly messageMaxCost: bigint;
-  /** Where errors are found, below the value; empty where that is the value itself. */
+  /** Path of the errors, relative to the value; empty for the value itself. */
   readonly fieldPath: string;
 }
 
-/** The rules of one schema, without those of its parts. */
+/** Compiles the rules of one schema, excluding those of its parts. */
 export function compileRules(schema: Schema, declared: DeclaredType): readonly CompiledRule[] {
   const self = celType(declared, "selfType");
   const maxCount = BigInt(Math.trunc(MAX_REQUEST_BYTES / (declared.minBytes + 1)));

@@ -16,26 +16,26 @@ import {
 import { escapedName } from "./field-name.js";
 
 const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
-/** The longest text in a request: all of it but the quotes. */
+/** The longest text in a request: the whole request except the quotes. */
 const MAX_TEXT_LENGTH = MAX_REQUEST_BYTES - 2;
 
-/** A schema as expressions see it: types, and how large values of them may be. */
+/** A schema as expressions see it: types and maximum sizes. */
 export interface DeclaredType {
-  /** By the names that expressions spell. */
+  /** By escaped name. */
   readonly fields?: ReadonlyMap<string, DeclaredType>;
   readonly key?: DeclaredType;
   readonly element?: DeclaredType;
-  /** The type of what is neither list, map nor object. */
+  /** The type, unless it is a list, map or object. */
   readonly simple?: Type;
-  /** Characters, bytes, items or entries. */
+  /** Maximum number of characters, bytes, items or entries. */
   readonly maxSize: number;
-  /** The least number of bytes that a value takes in JSON. */
+  /** The minimum JSON size of a value in bytes. */
   readonly minBytes: number;
 }
 
 const TEXT: DeclaredType = { simple: STRING, maxSize: 0, minBytes: 2 };
 
-/** Undefined for a schema that expressions cannot see. Resources always have their names, whatever the schema says. */
+/** Undefined for a schema that expressions cannot access. A resource always has its names, whatever the schema says. */
 export function declaredType(schema: Schema, isResource: boolean): DeclaredType | undefined {
   if (schema["x-kubernetes-int-or-string"]) {
     return { simple: DYN, maxSize: maxTextLength(schema, MAX_TEXT_LENGTH), minBytes: 1 };
@@ -64,7 +64,7 @@ const META: Schema = {
   properties: { name: { type: "string" }, generateName: { type: "string" } },
 };
 
-/** With what every resource has and expressions may use. */
+/** Adds the fields that every resource has and that expressions may use. */
 export function withObjectMeta(schema: Schema): Schema {
   const { kind, apiVersion, metadata } = schema.properties ?? {};
   const { name, generateName } = metadata?.properties ?? {};
@@ -128,13 +128,13 @@ function maxTextLength({ maxLength }: Schema, otherwise: number): number {
   return maxLength === undefined ? otherwise : Math.max(0, maxLength) * 4;
 }
 
-/** The type of CEL; objects in it are named by their place below `name`. */
+/** The CEL type. Object types are named by their path below `name`. */
 export function celType({ simple, fields, element, key }: DeclaredType, name: string): Type {
   if (simple !== undefined) return simple;
   if (fields !== undefined) {
     const types = new Map<string, Type>();
     return struct(name, (field) => {
-      // A field named by a keyword need not be escaped.
+      // A field named like a keyword also works unescaped.
       const declared = fields.get(field) ?? fields.get(escapedName(field) ?? "");
       if (declared === undefined) return undefined;
       const known = types.get(field) ?? celType(declared, `${name}.${field}`);
@@ -147,7 +147,7 @@ export function celType({ simple, fields, element, key }: DeclaredType, name: st
     : mapOf(STRING, celType(element!, `${name}.@elem`));
 }
 
-/** What stands at a path of fields, as cost estimates name them. */
+/** The type at a path of fields, as cost estimates name them. */
 export function declaredAt(root: DeclaredType, path: readonly string[]): DeclaredType | undefined {
   let current: DeclaredType | undefined = root;
   for (const name of path) {

@@ -12,7 +12,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "\\": "\\",
 };
 
-/** Where a rule's `fieldPath` leads, as errors spell it: `spec[key].name`. Undefined for one that leads nowhere. */
+/** Resolves a rule's `fieldPath` to the path that errors show: `spec[key].name`. Undefined if it does not resolve. */
 export function fieldPathIn(schema: Schema, path: string): string | undefined {
   let current: Schema | undefined = schema;
   let result = "";

@@ -13,7 +13,7 @@ const SCHEMA_LIMIT = 100_000_000n;
 const MAX_COST = 2n ** 64n - 1n;
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/** What is wrong with the text of one schema's rules, without looking into them. */
+/** Issues with the text of one schema's rules, without compiling them. */
 export function ruleTextIssues(schema: Schema, path: string): readonly FieldError[] {
   return (schema["x-kubernetes-validations"] ?? []).flatMap((rule, index) =>
     textIssues(rule, schema, `${path}.x-kubernetes-validations[${index}]`),
@@ -49,7 +49,7 @@ function textIssues(rule: ValidationRule, schema: Schema, path: string): readonl
   return errors;
 }
 
-/** What is wrong with the rules of a schema whose other parts are right: types, and what they may cost. */
+/** Issues with the rules of an otherwise valid schema: types and costs. */
 export function ruleIssues(schema: Schema, path: string): readonly FieldError[] {
   const survey = new RuleSurvey();
   survey.visit(schema, path, { declared: undefined, isResource: true, count: 1n, uncorrelated: undefined });
@@ -57,12 +57,12 @@ export function ruleIssues(schema: Schema, path: string): readonly FieldError[] 
 }
 
 interface Place {
-  /** What the parent knows of this schema's type. */
+  /** This schema's type, if the parent knows it. */
   readonly declared: DeclaredType | undefined;
   readonly isResource: boolean;
-  /** How many values of this schema there may be; undefined where nothing limits them. */
+  /** The maximum number of values of this schema; undefined if unlimited. */
   readonly count: bigint | undefined;
-  /** The list above in which old and new items cannot be told to be the same. */
+  /** The nearest list above whose old and new items cannot be correlated. */
   readonly uncorrelated: string | undefined;
 }
 
@@ -136,7 +136,7 @@ class RuleSurvey {
     if (cost >= SCHEMA_LIMIT / 100n) this.#costs.push({ path, cost });
   }
 
-  /** The four that cost most are named. */
+  /** Names the four most expensive rules. */
   totalIssues(path: string): readonly FieldError[] {
     if (this.#total <= SCHEMA_LIMIT) return [];
     const worst = this.#costs.sort((a, b) => (a.cost > b.cost ? -1 : a.cost < b.cost ? 1 : 0)).slice(0, 4);
@@ -149,7 +149,7 @@ class RuleSurvey {
   }
 }
 
-/** By how much a schema multiplies the values of its parts; undefined where nothing limits that. */
+/** How many element values one value of a schema can have; undefined if unlimited. */
 function elementCount({ type, additionalProperties, maxProperties, maxItems }: Schema): bigint | undefined {
   const limit = (max: number | undefined): bigint | undefined =>
     max === undefined ? undefined : BigInt(Math.max(0, max));
@@ -171,7 +171,7 @@ function tooCostly(what: string, cost: bigint, limit: bigint): string {
   return `${what} exceeds budget by factor of ${shownFactor} (${advice})`;
 }
 
-/** The real server prints the whole rule, a Go struct. */
+/** kube-apiserver prints the whole rule as a Go struct. */
 function wrongRule(path: string, rule: ValidationRule, detail: string): FieldError {
   const text = (): string =>
     JSON.stringify({

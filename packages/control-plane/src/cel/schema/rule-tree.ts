@@ -3,10 +3,10 @@ import { type CompiledRule, compileRules } from "./compiled-rule.js";
 import { type DeclaredType, declaredType, withObjectMeta } from "./declared-type.js";
 import { escapedName } from "./field-name.js";
 
-/** The rules of a schema and of its parts, those alone that have some. */
+/** The rules of a schema and its parts; only parts with rules. */
 export interface RuleTree {
   readonly schema: Schema;
-  /** How expressions see values: resources have their metadata. */
+  /** The schema of values in expressions: resources include their metadata. */
   readonly valueSchema: Schema;
   readonly rules: readonly CompiledRule[];
   readonly items: RuleTree | undefined;
@@ -16,7 +16,7 @@ export interface RuleTree {
   readonly allOf: readonly RuleTree[];
 }
 
-/** Compiles the rules of a resource's schema; undefined where there are none. */
+/** Compiles the rules of a resource's schema; undefined if there are none. */
 export function ruleTree(schema: Schema): RuleTree | undefined {
   if (!hasRules(schema)) return undefined;
   return treeOf(schema, schema, true, declaredType(schema, true));
@@ -35,7 +35,7 @@ function isEmbedded(schema: Schema): boolean {
   return schema["x-kubernetes-embedded-resource"] === true;
 }
 
-/** `ruled` has the rules, `schema` the types: they differ for parts of an `allOf`. */
+/** `ruled` has the rules, `schema` the types. They differ for parts of an `allOf`. */
 function treeOf(
   ruled: Schema,
   schema: Schema,

@@ -11,7 +11,7 @@ import type { CompiledRule } from "./compiled-rule.js";
 import type { RuleTree } from "./rule-tree.js";
 import { schemaValue } from "./schema-value.js";
 
-/** What one evaluation may cost, and what all of one object may. */
+/** Cost limits per evaluation and per object. */
 const CALL_LIMIT = 1_000_000;
 const OBJECT_LIMIT = 10_000_000;
 const MAX_MESSAGE_BYTES = 5 * 1024;
@@ -24,15 +24,15 @@ const BLOCKING: ReadonlySet<FieldError["type"]> = new Set([
 ]);
 
 export interface RuleContext {
-  /** The state before an update. */
+  /** The object before an update. */
   readonly old?: JsonObject | undefined;
-  /** What else is wrong with the object: some of it makes rules meaningless, and one error more says so. */
+  /** Other errors of the object. Some make the rules meaningless; one more error then says so. */
   readonly errors?: readonly FieldError[];
-  /** Hears of rules that are broken by what did not change: they are forgiven. */
+  /** Called for rules that only unchanged values break. Such rules are tolerated. */
   readonly warn?: (message: string) => void;
 }
 
-/** Checks an object against the rules of its schema. */
+/** Validates an object against the rules of its schema. */
 export function validateRules(
   tree: RuleTree,
   object: JsonObject,
@@ -48,7 +48,7 @@ export function validateRules(
   return check.errors;
 }
 
-/** What a value is compared with to see whether it changed: its own old state, or that of the nearest ancestor with one. */
+/** The old state that shows whether a value changed: its own, or that of the nearest ancestor with one. */
 interface Ratchet {
   readonly current?: Correlated | undefined;
   readonly ancestor?: Correlated | undefined;
@@ -197,7 +197,7 @@ class RuleCheck {
     );
   }
 
-  /** What a rule's own expression says; no text where it fails or says nothing usable. */
+  /** The result of a rule's messageExpression; no text if it fails or yields nothing usable. */
   #message(
     program: Program,
     source: string,
@@ -229,7 +229,7 @@ function shownRule({ message, rule }: ValidationRule): string {
   return (message || rule).trim();
 }
 
-/** Objects and lists are not shown in errors. */
+/** Errors do not show objects and lists. */
 function brokenRule(rule: ValidationRule, schema: Schema, value: Json, path: string, detail: string): FieldError {
   const isShown = schema.type !== "object" && schema.type !== "array";
   switch (rule.reason) {
@@ -245,7 +245,7 @@ function brokenRule(rule: ValidationRule, schema: Schema, value: Json, path: str
   }
 }
 
-/** Only items of list maps have an old value: that with the same keys. */
+/** The old item with the same keys. Only items of list maps have one. */
 function oldItem(schema: Schema, old: readonly Json[], item: Json): Json | undefined {
   const { "x-kubernetes-list-type": listType, "x-kubernetes-list-map-keys": keys = [], items } = schema;
   if (listType !== "map" || !isObject(item)) return undefined;
@@ -256,7 +256,7 @@ function oldItem(schema: Schema, old: readonly Json[], item: Json): Json | undef
   );
 }
 
-/** The ratchet of a part: what has no old state of its own is judged by the nearest that has one. */
+/** The ratchet of a part. A part without an old state is judged by its nearest ancestor with one. */
 function below({ current, ancestor }: Ratchet, schema: Schema, value: Json, old: Json | undefined): Ratchet {
   if (current === undefined) return { ancestor };
   return { current: old === undefined ? undefined : { schema, old, value }, ancestor: current };

@@ -8,7 +8,7 @@ import { Bytes, type CelValue, Failure, NO_SUCH_OVERLOAD } from "../values/value
 import { withObjectMeta } from "./declared-type.js";
 import { escapedName, unescapedName } from "./field-name.js";
 
-/** JSON as expressions see it through its schema. What is below is converted when it is looked at. */
+/** JSON as expressions see it through its schema. Converts nested values on access. */
 export function schemaValue(schema: Schema, value: Json): CelValue {
   if (value === null) {
     return schema.nullable ? null : new Failure("invalid data, got null for schema with nullable=false");
@@ -57,7 +57,7 @@ function text({ format }: Schema, value: string): CelValue {
   }
 }
 
-/** Data of no declared type: nothing but equality can be asked of it. */
+/** Data without a declared type, which supports only equality. */
 class PreservedValue extends MapValue implements Comparable {
   readonly size = 0;
   readonly keys: readonly CelValue[] = [];
@@ -77,7 +77,7 @@ class PreservedValue extends MapValue implements Comparable {
   }
 }
 
-/** An object with properties, whose fields have escaped names, or one of additional properties. */
+/** An object, either with properties (whose names are escaped) or with additional properties. */
 class SchemaObject extends MapValue implements Comparable {
   readonly #schema: Schema;
   readonly #value: JsonObject;
@@ -112,7 +112,7 @@ class SchemaObject extends MapValue implements Comparable {
     const name = hasFields ? unescapedName(key) : key;
     if (name === undefined || !Object.hasOwn(this.#value, name)) return undefined;
     const value = this.#value[name]!;
-    // A field that is null counts as absent.
+    // A null field counts as absent.
     if (hasFields && value === null) return undefined;
     const schema = this.#schemaOf(name);
     if (schema === undefined) return undefined;
@@ -160,7 +160,7 @@ function schemaList(schema: Schema, value: readonly Json[]): CelValue {
   }
 }
 
-/** The items of a list, as their schema says. */
+/** The items of a list, converted by their schema. */
 class SchemaList extends ListValue {
   readonly #schema: Schema;
   readonly #json: readonly Json[];
@@ -185,7 +185,7 @@ class SchemaList extends ListValue {
   }
 }
 
-/** A list with a meaning of its own: sums that begin with it have it too, whatever is added. */
+/** A list with a list type. A sum keeps the list type of its left operand. */
 abstract class MeantList extends ListValue implements Comparable {
   readonly #list: ListValue;
 
@@ -223,7 +223,7 @@ class AtomicList extends MeantList {
   }
 }
 
-/** The order of its items does not matter, and a sum has each of them once. */
+/** Order does not matter, and a sum contains each item once. */
 class SetList extends MeantList {
   override get goType(): string {
     return "*common.unstructuredSetList";
@@ -241,7 +241,10 @@ class SetList extends MeantList {
   }
 }
 
-/** Items are known by their keys: their order does not matter, and in a sum those that are added replace those of their keys. */
+/**
+ * Items are identified by their keys. Order does not matter, and in a sum added items replace those with the same
+ * keys.
+ */
 class MapList extends MeantList {
   readonly #keys: readonly string[];
 
@@ -266,7 +269,7 @@ class MapList extends MeantList {
     return true;
   }
 
-  /** Of what is added, two items of one key both stay. */
+  /** Two added items with the same keys both stay. */
   override plus(other: ListValue): CelValue {
     const before = this.items;
     const items = [...before];

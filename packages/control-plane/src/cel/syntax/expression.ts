@@ -1,6 +1,6 @@
 import type { CelValue } from "../values/value.js";
 
-/** A parsed expression. `at` is where it stands in the text: an operator's sign, the parenthesis of a call. */
+/** A parsed expression. `at` is its position in the text: that of an operator's sign, or of a call's parenthesis. */
 export type Expression =
   | Literal
   | Identifier
@@ -23,7 +23,7 @@ export interface Identifier {
   readonly name: string;
 }
 
-/** `operand.field`; as a test, `has(operand.field)`. */
+/** `operand.field`; with `isTest`, `has(operand.field)`. */
 export interface Select {
   readonly kind: "select";
   readonly at: number;
@@ -47,7 +47,7 @@ export interface ListExpression {
   readonly items: readonly ListItem[];
 }
 
-/** An optional item that is absent is left out. */
+/** An absent optional item is left out. */
 export interface ListItem {
   readonly value: Expression;
   readonly isOptional: boolean;
@@ -76,23 +76,23 @@ export interface StructField extends ListItem {
   readonly at: number;
 }
 
-/** What macros become: a loop over a list or a map that carries one value along. */
+/** The expansion of a macro: a loop over a list or map with an accumulator. */
 export interface Comprehension {
   readonly kind: "comprehension";
   readonly at: number;
   readonly range: Expression;
   readonly variable: string;
-  /** With it, `variable` is the index or key, and this the item. */
+  /** If present, `variable` is the index or key, and this is the item. */
   readonly secondVariable: string | undefined;
   readonly accumulator: string;
   readonly initial: Expression;
-  /** Goes on while it is not false. */
+  /** The loop continues while this is not false. */
   readonly condition: Expression;
   readonly step: Expression;
   readonly result: Expression;
 }
 
-/** The parts of an expression, in the order of their evaluation. */
+/** The parts of an expression, in evaluation order. */
 export function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case "literal":

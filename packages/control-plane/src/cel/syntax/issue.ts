@@ -1,4 +1,4 @@
-/** Something wrong with an expression, and where in its text. */
+/** An issue with an expression, and its position in the text. */
 export interface Issue {
   readonly at: number;
   readonly message: string;
@@ -8,7 +8,7 @@ export interface Issue {
 export class IssueError extends Error {
   readonly issues: readonly Issue[];
 
-  /** The message shows the text with a mark under each place, as the real server does. */
+  /** The message shows the text with a mark under each position, as kube-apiserver does. */
   constructor(text: string, issues: readonly Issue[]) {
     const sorted = issues
       .map((issue) => ({ issue, place: placeOf(text, issue.at) }))
@@ -19,14 +19,14 @@ export class IssueError extends Error {
 }
 
 interface Place {
-  /** From one. */
+  /** One-based. */
   readonly line: number;
-  /** Characters before it in its line. */
+  /** Number of characters before it in its line. */
   readonly column: number;
   readonly text: string;
 }
 
-/** An issue that belongs nowhere stands before the first line. */
+/** The position of an issue without one. It sorts before the first line. */
 export const NOWHERE = -1;
 const MAX_SHOWN_LENGTH = 16384;
 

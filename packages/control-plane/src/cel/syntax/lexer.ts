@@ -1,6 +1,6 @@
 import type { Issue } from "./issue.js";
 
-/** Thrown at the first text that is not a token, or at a misplaced token. */
+/** Thrown at the first invalid or misplaced token. */
 export class SyntaxProblem extends Error {
   readonly issue: Issue;
 
@@ -25,7 +25,7 @@ const QUOTED_IDENTIFIER = /`[A-Za-z0-9_.\-/ ]+`/y;
 const QUOTE = /((?:[bB][rR]?|[rR])?)("""|'''|"|')/y;
 const SIGN = /&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()[\]{}]/y;
 
-/** The tokens of an expression, the last one being the end. */
+/** The tokens of an expression, followed by an end token. */
 export function tokens(text: string): readonly Token[] {
   const result: Token[] = [];
   let at = 0;

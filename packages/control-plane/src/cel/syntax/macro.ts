@@ -1,7 +1,7 @@
 import type { Call, Comprehension, Expression } from "./expression.js";
 import { SyntaxProblem } from "./lexer.js";
 
-/** The name of the value that a loop carries; no expression can spell it. */
+/** The name of a loop's accumulator. No expression can spell it. */
 export const ACCUMULATOR = "@result";
 const SORTED_INPUT = "@__sortBy_input__";
 
@@ -36,7 +36,7 @@ const METHOD_MACROS: ReadonlyMap<string, Expander> = new Map<string, Expander>([
   ["sortBy/2", sortedBy],
 ]);
 
-/** What a method call stands for where it is a macro; undefined where it is none. */
+/** The expansion of a method call; undefined if it is not a macro. */
 export function expandMethod(
   name: string,
   target: Expression,
@@ -46,7 +46,7 @@ export function expandMethod(
   return METHOD_MACROS.get(`${name}/${args.length}`)?.(target, args, at);
 }
 
-/** `has(a.b)`; undefined for other functions. */
+/** Expands `has(a.b)`; undefined for other functions. */
 export function expandFunction(name: string, args: readonly Expression[], at: number): Expression | undefined {
   const [argument] = args;
   if (name !== "has" || args.length !== 1 || argument === undefined) return undefined;
@@ -130,7 +130,7 @@ function existsOne(target: Expression, variables: Variables, body: Expression, a
   );
 }
 
-/** A loop whose steps each add something, for those items that pass the filter. */
+/** A loop that adds something for each item that passes the filter. */
 function collected(
   target: Expression,
   variables: Variables,
@@ -219,7 +219,7 @@ function sortedBy(target: Expression, args: readonly Expression[], at: number): 
   return bound(SORTED_INPUT, target, sorted, at);
 }
 
-/** A variable for one expression, as a loop over nothing. */
+/** Binds a variable for one expression, as a loop over an empty list. */
 function bound(name: string, value: Expression, result: Expression, at: number): Comprehension {
   return {
     kind: "comprehension",
@@ -235,13 +235,13 @@ function bound(name: string, value: Expression, result: Expression, at: number):
   };
 }
 
-/** A loop over nothing that only names a value. */
+/** Whether a comprehension is a loop over an empty list that only binds a value. */
 export function isBinding({ range, condition, accumulator }: Comprehension): boolean {
   const isEmpty = range.kind === "list" && range.items.length === 0;
   return isEmpty && condition.kind === "literal" && condition.value === false && accumulator !== "__result__";
 }
 
-/** The same expression as other nodes: what is known of one need not hold of the other. */
+/** A deep copy with new nodes, because nodes are keys for types and sizes. */
 function copied(expression: Expression): Expression {
   switch (expression.kind) {
     case "literal":

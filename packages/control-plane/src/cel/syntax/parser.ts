@@ -13,7 +13,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 const START_OF_EXPRESSION =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-/** Parses an expression, macros expanded. Throws `IssueError` on what is no CEL. */
+/** Parses an expression and expands its macros. Throws an `IssueError` for invalid CEL. */
 export function parse(text: string): Expression {
   try {
     const { length } = [...text];
@@ -64,7 +64,7 @@ class Parser {
     return this.#balanced("&&", () => this.#relation());
   }
 
-  /** Long chains become shallow trees. */
+  /** Turns a long chain into a shallow tree. */
   #balanced(sign: string, operand: () => Expression): Expression {
     const terms = [operand()];
     const places: number[] = [];
@@ -210,7 +210,7 @@ class Parser {
     return expandFunction(name, args, open.at) ?? call(name, args, open.at);
   }
 
-  /** `a.b.C` where a brace follows, which is left for the caller; undefined where there is none. */
+  /** `a.b.C` if a brace follows, which is left for the caller; otherwise undefined. */
   #messageName(first: string): string | undefined {
     let end = this.#next;
     const names = [first];
@@ -304,7 +304,7 @@ class Parser {
     return true;
   }
 
-  /** Where one token too many, or one too few, stands, the real server says so. */
+  /** Reports an extraneous or a missing token, as kube-apiserver does. */
   #expect(sign: string, ...others: string[]): void {
     const token = this.#peek();
     if (this.#take(sign)) return;

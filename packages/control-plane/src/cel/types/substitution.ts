@@ -1,16 +1,13 @@
 import { DYN, isSameType, type Type } from "./type.js";
 
-/** Kinds that null may stand for. */
+/** Kinds that accept null. */
 const NULLABLE: ReadonlySet<Type["kind"]> = new Set(["opaque", "struct", "duration", "timestamp"]);
 
-/**
- * What type parameters stand for, found by matching types with each other. Matching either succeeds and adds what it
- * found, or fails and leaves everything as it was.
- */
+/** Bindings of type parameters, found by matching types. A match that fails leaves the bindings unchanged. */
 export class Substitution {
   #bound = new Map<string, Type>();
 
-  /** Whether a value of one type may stand where the other is expected. */
+  /** Whether a value of one type is accepted where the other is expected. */
   matches(actual: Type, wanted: Type): boolean {
     return this.matchesAll([actual], [wanted]);
   }
@@ -22,7 +19,7 @@ export class Substitution {
     return false;
   }
 
-  /** With every known parameter replaced; unknown ones stay, or become `dyn`. */
+  /** Replaces every bound parameter. Unbound ones stay, or become `dyn`. */
   apply(type: Type, unknownIsDyn = false): Type {
     if (type.kind === "parameter") {
       const bound = this.#bound.get(type.name);
@@ -52,7 +49,7 @@ export class Substitution {
     return actual.name === wanted.name && this.#allFit(actual.parameters, wanted.parameters);
   }
 
-  /** Lets a parameter stand for a type, or for the more general of that and what it stands for already. */
+  /** Binds a parameter to a type, or to the more general of that type and its current binding. */
   #bind(type: Type, parameter: Type): { readonly isValid: boolean; readonly isBound: boolean } {
     if (isSameType(type, parameter)) return { isValid: true, isBound: true };
     const bound = this.#bound.get(parameter.name);
@@ -78,7 +75,7 @@ export class Substitution {
   }
 }
 
-/** Of two types that match each other, the one that allows more. */
+/** The more general of two matching types. */
 export function moreGeneral(a: Type, b: Type): Type {
   return isLessSpecific(a, b) ? a : b;
 }
@@ -95,7 +92,7 @@ function isLessSpecific(a: Type, b: Type): boolean {
   );
 }
 
-/** Anything may stand for these, and they for anything. */
+/** Types that match any type in both directions. */
 function isOpen({ kind }: Type): boolean {
   return kind === "dyn" || kind === "error";
 }

@@ -17,12 +17,12 @@ export type TypeKind =
   | "type"
   | "uint";
 
-/** A type of CEL. Two are the same where kind, name and parameters are; the fields of a struct follow from its name. */
+/** A CEL type. Types are equal if kind, name and parameters are; a struct's fields follow from its name. */
 export interface Type {
   readonly kind: TypeKind;
   readonly name: string;
   readonly parameters: readonly Type[];
-  /** The type of a struct's field; undefined where it has none of that name. */
+  /** The type of a struct's field; undefined if there is no such field. */
   readonly field?: (name: string) => Type | undefined;
 }
 
@@ -66,7 +66,7 @@ export function struct(name: string, field: NonNullable<Type["field"]> = () => u
   return { kind: "struct", name, parameters: [], field };
 }
 
-/** Stands for any type, the same wherever it occurs in a signature. */
+/** A type parameter: any type, but the same throughout a signature. */
 export function parameter(name: string): Type {
   return simple("parameter", name);
 }
@@ -81,7 +81,7 @@ export function isSameType(a: Type, b: Type): boolean {
   );
 }
 
-/** What an optional holds; undefined for other types. */
+/** The content type of an optional; undefined for other types. */
 export function optionalContent(type: Type): Type | undefined {
   return type.kind === "opaque" && type.name === "optional_type" ? type.parameters[0] : undefined;
 }
@@ -93,14 +93,14 @@ const SHORT_NAMES: Partial<Record<TypeKind, string>> = {
   timestamp: "timestamp",
 };
 
-/** A type as the real server's messages name it. */
+/** A type as kube-apiserver's messages name it. */
 export function formatType(type: Type): string {
   const short = SHORT_NAMES[type.kind];
   if (short !== undefined) return short;
   return type.parameters.length === 0 ? type.name : `${type.name}(${type.parameters.map(formatType).join(", ")})`;
 }
 
-/** The arguments of a call: `string.(int, int)` for a method of a string. */
+/** The argument types of a call: `string.(int, int)` for a method of a string. */
 export function formatSignature(args: readonly Type[], isMethod: boolean): string {
   const shown = args.map(formatType);
   return isMethod ? `${shown[0]}.(${shown.slice(1).join(", ")})` : `(${shown.join(", ")})`;

@@ -1,12 +1,12 @@
 import { goQuote } from "../../api/go-format.js";
 
-/** An IP address by its bytes: 4 of them, or 16. */
+/** The 4 or 16 bytes of an IP address. */
 export type Address = readonly number[];
 
-/** Thrown for text that is not an address; the message is that of Go's `netip`. */
+/** Thrown for text that is not an address. The message is that of Go's `netip`. */
 export class AddressError extends Error {}
 
-/** An address as Go reads it. Zones are kept apart: no caller accepts them. */
+/** Parses an address like Go. Returns the zone separately: no caller accepts one. */
 export function parseAddress(text: string): { readonly address: Address; readonly zone: string } {
   switch (/[.:%]/.exec(text)?.[0]) {
     case ".":
@@ -49,7 +49,7 @@ function refused(text: string, why: string, at = ""): AddressError {
   return new AddressError(`ParseAddr(${goQuote(text)}): ${why}${at === "" ? "" : ` (at ${goQuote(at)})`}`);
 }
 
-/** Four numbers with dots between them; `whole` is what errors name. */
+/** Parses four dotted numbers. Errors name `whole`. */
 function parseFields(whole: string, text: string): number[] {
   const fields: number[] = [];
   let digits = "";
@@ -71,12 +71,12 @@ function parseFields(whole: string, text: string): number[] {
   return [...fields, Number(digits)];
 }
 
-/** Reads an IPv6 address from left to right. */
+/** Parses an IPv6 address from left to right. */
 class LongAddress {
   readonly #text: string;
   readonly #bytes: number[] = [];
   #rest: string;
-  /** Where `::` stands among the bytes. */
+  /** Position of `::` among the bytes. */
   #gap = -1;
 
   constructor(text: string) {
@@ -97,7 +97,7 @@ class LongAddress {
     return { address: this.#expanded(), zone: zone ?? "" };
   }
 
-  /** One group and what stands before the next; false at the end. */
+  /** Reads one group and its separator. Returns false at the end. */
   #group(): boolean {
     const [digits = ""] = /^[0-9a-fA-F]*/.exec(this.#rest)!;
     if (digits.length > 4) throw this.#refused("each group must have 4 or less digits", this.#rest);
@@ -157,7 +157,7 @@ function split(text: string, separator: string): readonly [string, string | unde
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The shortest form: the longest run of zeros, of at least two groups, is left out. */
+/** The shortest form: omits the longest run of at least two zero groups. */
 export function formatAddress(address: Address): string {
   if (address.length === 4) return address.join(".");
   const groups = Array.from({ length: 8 }, (_, index) => address[index * 2]! * 256 + address[index * 2 + 1]!);
@@ -172,7 +172,7 @@ export function formatAddress(address: Address): string {
   return `${shown.slice(0, best.start).join(":")}::${shown.slice(best.start + best.length).join(":")}`;
 }
 
-/** With the bits behind the prefix set to zero. */
+/** Clears the bits after the prefix. */
 export function masked({ address, bits }: Network): Address {
   return address.map((byte, index) => {
     const kept = Math.max(0, Math.min(8, bits - index * 8));

@@ -20,26 +20,26 @@ export class ListValue {
     return this.#items[index];
   }
 
-  /** A sum with nothing is the other one itself, which may have a meaning of its own. */
+  /** A sum with an empty list is the other list itself, which may have a list type. */
   plus(other: ListValue): CelValue {
     if (this.length === 0) return other;
     return other.length === 0 ? this : new SummedList([...this.items, ...other.items]);
   }
 
-  /** What Go calls it, in messages. */
+  /** Go's name for it, used in messages. */
   get goType(): string {
     return "*types.baseList";
   }
 }
 
-/** A list and another one, neither of them empty. */
+/** The sum of two non-empty lists. */
 class SummedList extends ListValue {
   override get goType(): string {
     return "*types.concatList";
   }
 }
 
-/** A list that a loop builds. It grows in place, because only the loop sees it before it ends. */
+/** A list that a loop builds. It grows in place, because only the loop sees it before the end. */
 export class GrowingList extends ListValue {
   readonly #grown: CelValue[];
 
@@ -54,7 +54,7 @@ export class GrowingList extends ListValue {
     return this;
   }
 
-  /** What the loop has built: a list like any other, which sums leave as it is. Nothing may be added here after that. */
+  /** The finished list, whose sums no longer change it. Add nothing to this list afterwards. */
   finished(): ListValue {
     return new ListValue(this.#grown);
   }
@@ -62,9 +62,9 @@ export class GrowingList extends ListValue {
 
 type Key = string | bigint | boolean | number | Exclude<CelValue, Failure>;
 
-/** A map; numbers of different types that are equal are one key. What is no plain value is a key of its own each time. */
+/** A map. Equal numbers of different types are one key. Values that are not plain are distinct keys. */
 export abstract class MapValue {
-  /** What Go calls it, in messages. */
+  /** Go's name for it, used in messages. */
   get goType(): string {
     return "*types.baseMap";
   }
@@ -83,7 +83,7 @@ export class EntryMap extends MapValue {
     this.#entries = entries;
   }
 
-  /** A map of these entries, the last one of each key, or what is wrong with a key. */
+  /** A map of these entries, keeping the last one per key; a failure for an unsupported key. */
   static of(entries: Iterable<readonly [CelValue, CelValue]>): EntryMap | Failure {
     const map = new EntryMap(new Map());
     for (const entry of entries) {
@@ -107,12 +107,12 @@ export class EntryMap extends MapValue {
     return own === undefined ? UNSUPPORTED_KEY : this.#entries.get(own)?.[1];
   }
 
-  /** With one more entry. */
+  /** A copy with one more entry. */
   with(key: CelValue, value: CelValue): EntryMap | Failure {
     return new EntryMap(new Map(this.#entries)).insert(key, value);
   }
 
-  /** Adds an entry in place: for loops, because only the loop sees its map before it ends. */
+  /** Adds an entry in place. For loops, because only the loop sees its map before the end. */
   insert(key: CelValue, value: CelValue): EntryMap | Failure {
     const own = keyOf(key);
     if (own === undefined) return UNSUPPORTED_KEY;
@@ -146,7 +146,7 @@ export class StructValue extends MapValue {
   }
 }
 
-/** In the words of the real server, which trips over them. */
+/** kube-apiserver's message: the key makes it panic. */
 const UNSUPPORTED_KEY = new Failure("internal error: runtime error: hash of unhashable type types.Bytes");
 
 function keyOf(value: CelValue): Key | undefined {

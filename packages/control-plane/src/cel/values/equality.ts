@@ -12,7 +12,7 @@ import {
   Uint,
 } from "./value.js";
 
-/** Lists and maps that have an equality of their own. */
+/** Lists and maps with their own equality. */
 export interface Comparable {
   equalTo(other: CelValue): boolean | Failure;
 }
@@ -21,7 +21,10 @@ function hasOwnEquality(value: CelValue): value is CelValue & Comparable {
   return typeof value === "object" && value !== null && "equalTo" in value;
 }
 
-/** Numbers are equal across their types; values of other types are not. A failure where a part cannot be compared. */
+/**
+ * Numbers of different types can be equal; other values of different types are not. Fails if a part cannot be
+ * compared.
+ */
 export function equal(a: CelValue, b: CelValue): boolean | Failure {
   if (a === null || b === null) return a === b;
   const [left, right] = [numberOf(a), numberOf(b)];
@@ -63,7 +66,7 @@ function equalMaps(a: MapValue, b: MapValue): boolean | Failure {
   return true;
 }
 
-/** Whether a list holds a value; a failure where it is not found and some item cannot be compared with it. */
+/** Whether a list contains a value. Fails if it is not found and an item could not be compared. */
 export function includes(list: ListValue, value: CelValue): boolean | Failure {
   let failure: Failure | undefined;
   for (const item of list.items) {
@@ -74,7 +77,7 @@ export function includes(list: ListValue, value: CelValue): boolean | Failure {
   return failure ?? false;
 }
 
-/** Negative, zero or positive; a failure for values that have no order. */
+/** Negative, zero or positive. Fails for values without an order. */
 export function compare(a: CelValue, b: CelValue): number | Failure {
   const [left, right] = [numberOf(a), numberOf(b)];
   if (left !== undefined && right !== undefined) {
@@ -90,7 +93,7 @@ export function compare(a: CelValue, b: CelValue): number | Failure {
   return NO_SUCH_OVERLOAD;
 }
 
-/** By code points: UTF-16 would put some before others that have smaller ones. */
+/** Compares by code points. UTF-16 order differs for surrogates. */
 function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   const isPlain = !/[\ud800-\uffff]/.test(a) || !/[\ud800-\uffff]/.test(b);

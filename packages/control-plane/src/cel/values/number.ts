@@ -3,7 +3,7 @@ import { Failure, Uint } from "./value.js";
 const INTEGER_OVERFLOW = new Failure("integer overflow");
 const UNSIGNED_OVERFLOW = new Failure("unsigned integer overflow");
 
-/** An int of 64 bits, or a failure. */
+/** A 64-bit int, or a failure. */
 export function int(value: bigint): bigint | Failure {
   return BigInt.asIntN(64, value) === value ? value : INTEGER_OVERFLOW;
 }
@@ -12,7 +12,7 @@ export function uint(value: bigint): Uint | Failure {
   return BigInt.asUintN(64, value) === value ? new Uint(value) : UNSIGNED_OVERFLOW;
 }
 
-/** A double without its fraction. The bounds themselves are out of range: doubles cannot tell them from what is beyond. */
+/** Truncates a double. The bounds are out of range, because doubles cannot distinguish them from values beyond. */
 export function truncatedInt(value: number): bigint | Failure {
   return Number.isNaN(value) || value <= -(2 ** 63) || value >= 2 ** 63 ? INTEGER_OVERFLOW : BigInt(Math.trunc(value));
 }
@@ -21,7 +21,7 @@ export function truncatedUint(value: number): Uint | Failure {
   return Number.isNaN(value) || value < 0 || value >= 2 ** 64 ? UNSIGNED_OVERFLOW : new Uint(BigInt(Math.trunc(value)));
 }
 
-/** A double as Go prints it with `%g`. */
+/** A double as Go's `%g` prints it. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -32,7 +32,7 @@ export function formatDouble(value: number): string {
   return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/** A double with all its digits and no exponent. */
+/** A double with all digits and no exponent. */
 export function plainDouble(value: number): string {
   const text = String(value);
   if (!text.includes("e")) return text;

@@ -7,7 +7,7 @@ const FIRST = -62135596800n;
 const LAST = 253402300799n;
 const OVERFLOW = new Failure("timestamp overflow");
 
-/** A time, or undefined for text that is not a time. */
+/** Parses a time; undefined for text that is not one. */
 export function parseTimestamp(text: string): Timestamp | Failure | undefined {
   const match = RFC3339.exec(text);
   if (match === null) return undefined;
@@ -31,7 +31,7 @@ export function parseTimestamp(text: string): Timestamp | Failure | undefined {
   return timestamp(seconds * SECOND + BigInt(fraction.padEnd(9, "0")), offset);
 }
 
-/** Years 1 to 9999. */
+/** Fails outside the years 1 to 9999. */
 export function timestamp(nanos: bigint, offsetMinutes = 0): Timestamp | Failure {
   const seconds = floorDivided(nanos, SECOND);
   return seconds < FIRST || seconds > LAST ? OVERFLOW : new Timestamp(nanos, offsetMinutes);
@@ -54,7 +54,7 @@ function formatOffset(minutes: number): string {
   return `${minutes < 0 ? "-" : "+"}${part(size / 60)}:${part(size % 60)}`;
 }
 
-/** A duration, or undefined for text that is not a duration. */
+/** Parses a duration; undefined for text that is not one. */
 export function parseDuration(text: string): Duration | undefined {
   try {
     const nanos = durationNanos(text);
@@ -68,7 +68,7 @@ export function duration(nanos: bigint): Duration | Failure {
   return BigInt.asIntN(64, nanos) === nanos ? new Duration(nanos) : new Failure("duration overflow");
 }
 
-/** The date and time of day in a zone: an offset (`+02:00`) or a name of the IANA list. */
+/** Date and time in a zone: an offset (`+02:00`) or an IANA name. */
 export function localTime({ nanos }: Timestamp, zone: string | undefined): Date | Failure {
   const ms = Number(floorDivided(nanos, 1_000_000n));
   if (zone === undefined) return new Date(ms);

@@ -1,22 +1,22 @@
 import { goQuote } from "../../api/go-format.js";
 import { AddressError, parseAddress } from "./address.js";
 
-/** A URL as Go's `net/url` reads it. */
+/** A URL as Go's `net/url` parses it. */
 export interface Url {
   readonly scheme: string;
-  /** With its port. */
+  /** Includes the port. */
   readonly host: string;
-  /** As it is written in a request. */
+  /** As written in a request. */
   readonly escapedPath: string;
   readonly query: ReadonlyMap<string, readonly string[]>;
-  /** The whole URL, for equality. */
+  /** The whole URL, to compare. */
   readonly text: string;
 }
 
-/** Thrown for text that is no URL; the message is Go's. */
+/** Thrown for text that is not a URL. The message is Go's. */
 export class UrlError extends Error {}
 
-/** A URL of a request: absolute, or a path from the root. */
+/** Parses a request URL: absolute, or a path from the root. */
 export function parseUrl(text: string): Url {
   try {
     return read(text);
@@ -31,7 +31,7 @@ function read(text: string): Url {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   if (/[\u0000-\u001f\u007f]/.test(text)) throw new UrlError("net/url: invalid control character in URL");
   if (text === "") throw new UrlError("empty url");
-  // A fragment is part of a URL, but not of a request.
+  // A request has no fragment.
   const hash = text.indexOf("#");
   const whole = hash < 0 ? text : text.slice(0, hash);
   if (hash >= 0) unescaped(text.slice(hash + 1), "path");
@@ -50,7 +50,7 @@ function read(text: string): Url {
     return { scheme: lower, host: "", escapedPath: "", query, text };
   }
   if (!rest.startsWith("//")) return { scheme: lower, host: "", escapedPath: escapedPath(rest), query, text };
-  // Without a scheme a request takes it for a path, and only what follows reads a host.
+  // Without a scheme, Go first parses a request URL as a path.
   if (scheme === "") escapedPath(rest);
   const [, authority = "", path = ""] = /^\/\/([^/]*)(.*)$/s.exec(rest)!;
   return { scheme: lower, host: hostOf(authority, lower), escapedPath: escapedPath(path), query, text };
@@ -92,7 +92,7 @@ function checkPort(port: string): void {
   if (!/^(?::\d*)?$/.test(port)) throw new UrlError(`invalid port ${goQuote(port)} after host`);
 }
 
-/** The host without its port, and without brackets. */
+/** The host without port and brackets. */
 export function hostName({ host }: Url): string {
   const bracketedName = /^\[(.*)\](?::\d*)?$/s.exec(host)?.[1];
   if (bracketedName !== undefined) return bracketedName;
@@ -127,7 +127,7 @@ function unescaped(text: string, part: "path" | "query" | "host"): string {
   return Buffer.concat(bytes).toString();
 }
 
-/** The path as it was written where that is allowed, and escaped otherwise. */
+/** The path as written if it is valid, otherwise escaped. */
 function escapedPath(path: string): string {
   const plain = unescaped(path, "path");
   if (/^[A-Za-z0-9\-._~!$&'()*+,;=:@[\]%/]*$/.test(path)) return path;

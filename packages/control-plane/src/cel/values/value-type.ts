@@ -2,7 +2,7 @@ import type { Type } from "../types/type.js";
 import { ListValue, MapValue, StructValue } from "./collection.js";
 import { Bytes, type CelValue, Duration, OpaqueValue, Optional, Timestamp, TypeValue, Uint } from "./value.js";
 
-/** The name of a value's type, as `type(x)` and the messages of failures have it. */
+/** The name of a value's type, as in `type(x)` and in failure messages. */
 export function typeName(value: CelValue): string {
   if (value === null) return "null_type";
   switch (typeof value) {
@@ -27,12 +27,12 @@ export function typeName(value: CelValue): string {
   return value instanceof OpaqueValue ? value.type.name : "error";
 }
 
-/** Whether a value is one of JavaScript's own: no null, and none of the classes. */
+/** Whether a value is a JavaScript primitive other than null. */
 export function isPlain(value: CelValue): boolean {
   return ["string", "bigint", "number", "boolean"].includes(typeof value);
 }
 
-/** How Go names the type of a value. */
+/** Go's name for the type of a value. */
 export function goTypeName(value: CelValue): string {
   const name = typeName(value);
   const short = name.slice(name.lastIndexOf(".") + 1).replace(/_type$/, "");
@@ -50,7 +50,7 @@ export function isOfType(value: CelValue, { kind, name }: Type): boolean {
   }
 }
 
-/** What costs are counted by: characters, bytes, items; one for everything else. */
+/** The unit of costs: characters, bytes or items; one for other values. */
 export function sizeOf(value: CelValue): number {
   if (typeof value === "string") return characterCount(value);
   if (value instanceof ListValue) return value.length;

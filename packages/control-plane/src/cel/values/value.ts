@@ -2,8 +2,8 @@ import type { Type } from "../types/type.js";
 import type { ListValue, MapValue } from "./collection.js";
 
 /**
- * A value of CEL. An int is a bigint, a double a number; null is null. What has no form of its own in JavaScript is one
- * of the classes. A failure is a value too: most functions hand on the one that they are given, `||` and `&&` need not.
+ * A CEL value. An int is a bigint, a double is a number, null is null. Other types without a JavaScript counterpart
+ * are classes. A failure is a value too: most functions return a failed argument, but `||` and `&&` may ignore it.
  */
 export type CelValue =
   | null
@@ -41,7 +41,7 @@ export class Bytes {
 /** A point in time, in nanoseconds since 1970. */
 export class Timestamp {
   readonly nanos: bigint;
-  /** Of the zone that it was written in; it is written back so. */
+  /** The offset of the zone that it was written in, used to format it again. */
   readonly offsetMinutes: number;
 
   constructor(nanos: bigint, offsetMinutes = 0) {
@@ -58,7 +58,7 @@ export class Duration {
   }
 }
 
-/** The type of a value, as `type(x)` gives it. */
+/** The result of `type(x)`. */
 export class TypeValue {
   readonly name: string;
 
@@ -69,7 +69,7 @@ export class TypeValue {
 
 export class Optional {
   static readonly none = new Optional(undefined);
-  /** Undefined where there is none. */
+  /** Undefined for an empty optional. */
   readonly value: CelValue | undefined;
 
   constructor(value: CelValue | undefined) {
@@ -82,13 +82,13 @@ export abstract class OpaqueValue {
   abstract readonly type: Type;
   abstract equals(other: OpaqueValue): boolean;
 
-  /** What the cost of functions on it is counted by. */
+  /** The unit of the costs of functions on it. */
   get size(): number {
     return 1;
   }
 }
 
-/** What an expression has for a value where it cannot be evaluated: no such field, overflow, another type. */
+/** The value of an expression that cannot be evaluated: missing field, overflow, wrong type. */
 export class Failure {
   readonly message: string;
 
