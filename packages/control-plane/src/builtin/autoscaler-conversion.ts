@@ -2,7 +2,7 @@ import type { KubeObject } from "setpoint";
 import type { UntypedObject } from "setpoint/kinds";
 import type { Conversion } from "../kinds/resource-definition.js";
 
-/** What v1 cannot say is kept in annotations. */
+/** Annotations that keep what v1 cannot express. */
 const METRICS = "autoscaling.alpha.kubernetes.io/metrics";
 const CURRENT_METRICS = "autoscaling.alpha.kubernetes.io/current-metrics";
 const CONDITIONS = "autoscaling.alpha.kubernetes.io/conditions";
@@ -14,7 +14,7 @@ interface Metric {
   readonly resource?: { readonly name?: string; readonly target?: Data; readonly current?: Data };
 }
 
-/** autoscaling/v2, which is stored, to v1 and back. */
+/** Converts autoscaling/v2, which is stored, to v1 and back. */
 export const autoscalerConversion: Conversion = {
   toServed: async (objects) => objects.map(toV1),
   toStored: async (objects) => objects.map(autoscalerToV2),
@@ -42,7 +42,7 @@ function toV1(object: KubeObject): KubeObject {
   } as unknown as KubeObject;
 }
 
-/** Metrics of resources have their target spelled out in v1; the others are kept as they are. */
+/** v1 spells out the target of resource metrics. Other metrics stay as they are. */
 function metricToV1(metric: Metric): object {
   const { resource } = metric;
   if (resource?.target === undefined) return metric;

@@ -8,8 +8,8 @@ import { conversionOf, storageOf } from "./built-in-storage.js";
 import type { BuiltInWriting } from "./built-in-writing.js";
 
 /**
- * Every resource that the harvested server serves out of the box, in the order of its discovery. `writing` is asked for
- * strategies and shapes, which reads have no use for.
+ * Every built-in resource, in discovery order. `writing` is called only for strategies and shapes, which reads do not
+ * need.
  */
 export function builtInDefinitions(facts: Facts, writing: () => BuiltInWriting): readonly ResourceDefinition[] {
   return facts.groups.flatMap(({ group, versions }) =>
@@ -55,7 +55,7 @@ function builtInDefinition(
       ...(subresource.name === "scale" && { scale: WORKLOAD_SCALE }),
     })),
     ...storageOf(group, version, plural),
-    // Resolved at first use: a server that starts need not know every kind.
+    // Resolved at first use, so that startup does not resolve every kind.
     get schema() {
       return (schema ??= facts.schemaOf(group, version, kind));
     },

@@ -6,7 +6,7 @@ import type { ObjectShape } from "../kinds/resource-definition.js";
 import { decodeStruct } from "../schema/go-decoding.js";
 import type { BuiltInDefaults } from "./defaults/built-in-defaults.js";
 
-/** Built-in kinds are Go structs on the real server, and are read and written as one would be. */
+/** Reads and writes a built-in kind like the Go struct that it is in kube-apiserver. */
 export function builtInShape(
   facts: Facts,
   defaults: BuiltInDefaults,

@@ -12,7 +12,7 @@ interface Row {
   readonly conversion: Conversion;
 }
 
-/** Resources that are kept in another version, or under another group, than the one that serves them. */
+/** Resources that are stored in another version or group than the one that serves them. */
 const ELSEWHERE: ReadonlyMap<string, Row> = new Map([
   ["events.k8s.io/v1/events", { storageId: "/events", storageVersion: "v1", conversion: eventConversion }],
   [
@@ -31,7 +31,7 @@ export function storageOf(
   return { storageId: row.storageId, storageVersion: row.storageVersion };
 }
 
-/** The conversion of such a resource, whose results are again what Go would write. */
+/** The conversion of such a resource. Its results have the form that Go writes. */
 export function conversionOf(
   facts: Facts,
   group: string,
@@ -43,7 +43,7 @@ export function conversionOf(
   const { conversion, storageId, storageVersion } = row;
   const storageGroup = storageId.slice(0, storageId.indexOf("/"));
   const canonical = async (apiVersion: string, objects: readonly KubeObject[]): Promise<readonly KubeObject[]> => {
-    // Loaded here: hardly anybody asks for these.
+    // Loaded on demand, because these are rarely requested.
     const { decodeStruct } = await import("../schema/go-decoding.js");
     const message = facts.messageOf(apiVersion, resource.kind)!;
     return objects.map(

@@ -14,12 +14,12 @@ import { builtInValidation } from "./validation/built-in-validation.js";
 import { newPodErrors } from "./validation/pod/pod-rules.js";
 import { kindWarnings } from "./warnings/kind-warnings.js";
 
-/** What a kind does beyond what was harvested, by `group/plural`. */
+/** Behaviour of a kind that the facts do not contain, by `group/plural`. */
 export type StrategyExtras = Readonly<Record<string, Partial<Strategy>>>;
 
 const ALL_METADATA = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
 
-/** What the harvest cannot see, by `group/plural`. */
+/** Behaviour that the facts do not contain, by `group/plural`. */
 const EXTRAS: StrategyExtras = {
   "/namespaces": {
     validatesMetadataTwice: true,
@@ -73,7 +73,7 @@ const EXTRAS: StrategyExtras = {
   "apiextensions.k8s.io/customresourcedefinitions": { statusKeeps: ALL_METADATA },
 };
 
-/** The strategy of a built-in kind: what was harvested from the real server, and what the harvest cannot see. */
+/** The strategy of a built-in kind: the facts about kube-apiserver, plus behaviour that the facts do not contain. */
 export function builtInStrategy(
   group: string,
   plural: string,
@@ -114,7 +114,7 @@ function withNameLabel(namespace: KubeObject): KubeObject {
   };
 }
 
-/** A namespace is active until it is deleted, and terminating from then on. */
+/** A namespace is Active until it is deleted, and Terminating from then on. */
 function validateNamespacePhase(namespace: KubeObject): readonly FieldError[] {
   const { status, metadata } = namespace as KubeObject & { readonly status?: { readonly phase?: string } };
   const phase = status?.phase ?? "";
@@ -125,7 +125,7 @@ function validateNamespacePhase(namespace: KubeObject): readonly FieldError[] {
   return [invalidValue("status.Phase", phase, detail)];
 }
 
-/** Plain `stringData` goes into `data`, and wins. */
+/** Merges plain `stringData` into `data`, where it takes precedence. */
 function withSecretDefaults(object: KubeObject): KubeObject {
   const { stringData, ...secret } = object as UntypedObject & { stringData?: Readonly<Record<string, string>> | null };
   const typed = secret.type ? secret : { ...secret, type: "Opaque" };
@@ -134,12 +134,12 @@ function withSecretDefaults(object: KubeObject): KubeObject {
   return { ...typed, data: { ...(typed.data as object | undefined), ...Object.fromEntries(encoded) } } as KubeObject;
 }
 
-/** Names of its jobs end in eleven characters more. */
+/** Job names append 11 characters. */
 function cronJobNameErrors({ metadata: { name } }: KubeObject): readonly FieldError[] {
   return (name ?? "").length > 52 ? [invalidValue("metadata.name", name, "must be no more than 52 characters")] : [];
 }
 
-/** A negative grace was allowed once, and means the shortest. */
+/** Older versions allowed a negative grace period, which means the shortest one. */
 function withGracePeriod(pod: KubeObject): KubeObject {
   const { spec } = pod as KubeObject & PodLike;
   if ((spec?.terminationGracePeriodSeconds ?? 0) >= 0) return pod;
@@ -161,7 +161,7 @@ function newPodStatus(pod: KubeObject, nowMs: number): object {
   return { phase: "Pending", ...(isGated && { conditions: [waiting] }), qosClass: qosClassOf(pod) };
 }
 
-/** The class of a pod's resources is found once; a status that does not name it means the same. */
+/** The QoS class never changes. A status that omits it keeps it. */
 function withQosKept(pod: KubeObject, old: KubeObject): KubeObject {
   const [{ status }, { status: before }] = [pod as KubeObject & PodLike, old as KubeObject & PodLike];
   if (status?.qosClass !== undefined || before?.qosClass === undefined) return pod;
@@ -177,7 +177,7 @@ interface PodLike {
   readonly status?: { readonly phase?: string; readonly qosClass?: string };
 }
 
-/** A pod that never ran, or runs no more, needs no grace. */
+/** A pod that never ran, or has ended, needs no grace period. */
 function podGracePeriod(object: KubeObject, requested: number | undefined): number {
   const { spec, status } = object as KubeObject & PodLike;
   if (!spec?.nodeName || status?.phase === "Failed" || status?.phase === "Succeeded") return 0;

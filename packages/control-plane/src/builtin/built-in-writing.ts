@@ -5,14 +5,14 @@ import { builtInShape } from "./built-in-shape.js";
 import { builtInStrategy, type StrategyExtras } from "./built-in-strategies.js";
 import { BuiltInDefaults } from "./defaults/built-in-defaults.js";
 
-/** What writing built-in kinds takes beyond facts: how they are decoded and filled in, prepared and judged. */
+/** What writing built-in kinds needs besides facts: decoding, defaulting, preparation and validation. */
 export class BuiltInWriting {
   readonly #facts: Facts;
   readonly #defaults: BuiltInDefaults;
   readonly #strategies: StrategyExtras;
   readonly #overrides: StrategyExtras;
 
-  /** `strategies` are of kinds that other layers know more about; `overrides` replace what the strategy says itself. */
+  /** `strategies` come from other layers; `overrides` replace parts of the resulting strategy. */
   constructor(facts: Facts, strategies: StrategyExtras, overrides: StrategyExtras) {
     this.#facts = facts;
     this.#defaults = new BuiltInDefaults(facts.components);

@@ -5,13 +5,13 @@ import type { Strategy } from "../kinds/strategy.js";
 
 const SNAPSHOTS = "snapshot.storage.k8s.io";
 
-/** What may be copied by the older of the two fields: another claim, or a snapshot. */
+/** What the older field `dataSource` may name: another claim or a snapshot. */
 function isCopyable({ apiGroup, kind }: JsonObject): boolean {
   const group = apiGroup ?? "";
   return (group === "" && kind === "PersistentVolumeClaim") || (group === SNAPSHOTS && kind === "VolumeSnapshot");
 }
 
-/** `dataSource` and `dataSourceRef` say the same; where one is missing, the other stands in for it. */
+/** `dataSource` and `dataSourceRef` mean the same. If one is missing, it is copied from the other. */
 function withBothSources(claim: KubeObject, old?: KubeObject): KubeObject {
   const spec = asJson(claim).spec;
   if (!isObject(spec)) return claim;
@@ -19,7 +19,7 @@ function withBothSources(claim: KubeObject, old?: KubeObject): KubeObject {
   const hadSource = isObject(before) && isObject(before.dataSource);
   const { dataSource, dataSourceRef, ...rest } = spec;
   const source = isObject(dataSource) && (hadSource || isCopyable(dataSource)) ? dataSource : undefined;
-  // Sources in other namespaces are a feature that is off: who names one names nothing.
+  // Cross-namespace sources are a disabled feature, so such a reference is dropped.
   const isAcross = isObject(dataSourceRef) && Boolean(dataSourceRef.namespace);
   const reference = isObject(dataSourceRef) && !isAcross ? dataSourceRef : undefined;
   const both = source ?? reference;

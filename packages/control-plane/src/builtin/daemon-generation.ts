@@ -8,7 +8,7 @@ const GENERATION = "deprecated.daemonset.template.generation";
 const templateOf = (daemons: KubeObject): Json =>
   ((daemons as UntypedObject & { spec?: { template?: Json } }).spec?.template ?? null) as Json;
 
-/** How often the template has changed. */
+/** The number of template changes. */
 export const generationOf = ({ metadata }: KubeObject): number => {
   const text = metadata.annotations?.[GENERATION] ?? "";
   return /^\d+$/.test(text) ? Number(text) : 0;
@@ -20,7 +20,7 @@ function withGeneration(daemons: KubeObject, generation: number): KubeObject {
   return { ...daemons, metadata: { ...metadata, annotations } };
 }
 
-/** A DaemonSet counts the changes of its template in an annotation, which was a field once. */
+/** A DaemonSet counts its template changes in an annotation, which was once a field. */
 export const daemonGeneration: Pick<Strategy, "prepareCreate" | "prepareUpdate"> = {
   prepareCreate: (daemons) => withGeneration(daemons, Math.max(1, generationOf(daemons))),
   prepareUpdate: (daemons, old) => {

@@ -3,7 +3,7 @@ import type { UntypedObject } from "setpoint/kinds";
 import type { JsonObject } from "../api/json.js";
 import type { Conversion } from "../kinds/resource-definition.js";
 
-/** The same events under two groups: `events.k8s.io/v1` renames half of the fields of `v1`. */
+/** The same events in two groups: `events.k8s.io/v1` renames half of the fields of `v1`. */
 const RENAMED: readonly (readonly [core: string, events: string])[] = [
   ["involvedObject", "regarding"],
   ["message", "note"],
@@ -16,7 +16,7 @@ const RENAMED: readonly (readonly [core: string, events: string])[] = [
 
 const BACK = RENAMED.map(([core, events]) => [events, core] as const);
 
-/** An event of either group, under the names of `v1`. */
+/** An event of either group, with the field names of `v1`. */
 export function toCoreEvent(event: JsonObject): JsonObject {
   return renamed(event as unknown as KubeObject, "v1", BACK) as unknown as JsonObject;
 }

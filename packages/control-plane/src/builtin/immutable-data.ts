@@ -6,12 +6,12 @@ import type { FieldError } from "../api/status-error.js";
 
 const SEALED = "field is immutable when `immutable` is set";
 
-/** A config map that calls itself immutable keeps its data, and stays so. */
+/** An immutable ConfigMap keeps its data and stays immutable. */
 export function validateConfigMapUpdate(configMap: KubeObject, old: KubeObject): readonly FieldError[] {
   return sealErrors(configMap, old, ["data", "binaryData"]);
 }
 
-/** So does a secret, which keeps its type in any case. */
+/** An immutable Secret keeps its data and stays immutable. Every Secret keeps its type. */
 export function validateSecretUpdate(secret: KubeObject, old: KubeObject): readonly FieldError[] {
   const { type } = secret as UntypedObject;
   const isRetyped = type !== (old as UntypedObject).type;

@@ -7,14 +7,14 @@ import { selects } from "./validation/selector-rules.js";
 
 const CONTROLLER_UID = "batch.kubernetes.io/controller-uid";
 
-/** Gives a job the selector and its pods the labels that no other job has, unless `manualSelector` says not to. */
+/** Gives a Job a unique selector and its pods unique labels, unless `manualSelector` is set. */
 export function withJobSelector(object: KubeObject): KubeObject {
   const job = object as Job;
   if (!job.spec || job.spec.manualSelector === true) return object;
   const { template, selector } = job.spec;
   const labels = { ...template.metadata?.labels, ...madeLabels(job) };
   const metadata = { ...template.metadata, labels };
-  // A job without labels was given those of its template, the very same ones; they are nobody's.
+  // A Job without labels was defaulted to those of its template, as the identical object. No client set them.
   const { labels: given } = job.metadata;
   const isBare = given === template.metadata?.labels || Object.keys(given ?? {}).length === 0;
   return {
@@ -28,7 +28,7 @@ export function withJobSelector(object: KubeObject): KubeObject {
   } as KubeObject;
 }
 
-/** A selector that a client gave besides selects more narrowly than what is made for it. */
+/** A selector that a client gave must match the generated labels. */
 export function selectorErrors(object: KubeObject): readonly FieldError[] {
   const job = object as Job;
   const { selector, manualSelector } = job.spec ?? {};
@@ -38,7 +38,7 @@ export function selectorErrors(object: KubeObject): readonly FieldError[] {
   return [invalidValue("spec.selector", given, "`selector` not auto-generated")];
 }
 
-/** The labels of a job's pods; the selector needs only the first. */
+/** The labels of a Job's pods. The selector needs only the first. */
 function madeLabels({ metadata: { uid, name } }: Job): Record<string, string> {
   return { [CONTROLLER_UID]: uid, "controller-uid": uid, "job-name": name, "batch.kubernetes.io/job-name": name };
 }

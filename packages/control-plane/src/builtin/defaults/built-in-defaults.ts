@@ -5,21 +5,21 @@ import { type Defaulter, whereAbsent, whereEmpty } from "./defaulter.js";
 import { groupDefaults } from "./group-defaults.js";
 
 type Components = Readonly<Record<string, OpenApiSchema>>;
-/** `known` was filled in before, and stood where the value does: the parts that the two share need nothing. */
+/** `known` is a defaulted value from the same place. Parts that the two share need no defaults. */
 type Walk = (value: Json, known: Json | undefined) => Json;
 
 const API_STRUCT = /^io\.k8s\.api\.([a-z0-9]+\.v[a-z0-9]+)\.(\w+)$/;
 
 /**
- * The real server's defaulting of built-in kinds: each struct has its own defaults, which hold wherever the struct
- * occurs (a Container in a Pod, a Deployment, a Job). The published schemas say where; the tables say what.
+ * kube-apiserver's defaulting of built-in kinds. Each struct has its own defaults, wherever the struct occurs (a
+ * Container in a Pod, a Deployment, a Job). The published schemas say where; the tables say what.
  *
- * A struct is filled before those within it, as on the real server.
+ * A struct gets its defaults before its nested structs, as in kube-apiserver.
  */
 export class BuiltInDefaults {
   readonly #components: Components;
   readonly #walks = new Map<string, Walk | undefined>();
-  /** Components from which a struct with defaults can be reached; all others are passed over. Found at first use. */
+  /** Components from which a struct with defaults can be reached. Others are skipped. Computed at first use. */
   #relevant: ReadonlySet<string> | undefined;
 
   constructor(components: Components) {
@@ -27,8 +27,8 @@ export class BuiltInDefaults {
   }
 
   /**
-   * Fills in an object whose schema is the named component. Shares with the object whatever needed nothing. `known` is an
-   * object that was filled in before: what the two share is left alone.
+   * Applies defaults to an object whose schema is the named component. Shares the parts that need none with the
+   * object. `known` is an object with defaults applied; parts shared with it are skipped.
    */
   apply(component: string, object: JsonObject, known?: JsonObject): JsonObject {
     const filled = this.#walkOf(component)?.(object, known);
@@ -39,7 +39,7 @@ export class BuiltInDefaults {
     this.#relevant ??= relevantComponents(this.#components);
     if (!this.#relevant.has(component)) return undefined;
     if (this.#walks.has(component)) return this.#walks.get(component);
-    // Set before it is made: a component may contain itself.
+    // Registered before it is built, because a component may contain itself.
     let made: Walk | undefined;
     this.#walks.set(component, (value, known) => made?.(value, known) ?? value);
     const own = defaulterOf(component, this.#components[component]);
@@ -110,10 +110,10 @@ function referenceOf(schema: OpenApiSchema): string | undefined {
   return reference?.slice(reference.lastIndexOf("/") + 1);
 }
 
-/** Structs whose fields with stated defaults are pointers: an empty text or a zero is a value of theirs. */
+/** Structs whose fields with published defaults are pointers: an empty string or a zero is a value there. */
 const POINTED: ReadonlySet<string> = new Set(["AzureDiskVolumeSource", "ReplicationControllerSpec"]);
 
-/** What the tables say of a struct, and the few true defaults that its published schema states. */
+/** The defaults of a struct from the tables, plus the few real defaults in its published schema. */
 function defaulterOf(component: string, schema: OpenApiSchema | undefined): Defaulter | undefined {
   const [, group = "", name = ""] = API_STRUCT.exec(component) ?? [];
   const fromTable = group === "core.v1" ? coreDefaults[name] : groupDefaults[group]?.[name];
@@ -124,7 +124,7 @@ function defaulterOf(component: string, schema: OpenApiSchema | undefined): Defa
   return fromTable ? (object) => fromSchema(fromTable(object)) : fromSchema;
 }
 
-/** Most published defaults are Go's zero values, which are not filled in. */
+/** Most published defaults are Go's zero values, which are not written. */
 function isTrueDefault(value: unknown): boolean {
   return value !== undefined && value !== "" && value !== 0 && value !== false && typeof value !== "object";
 }

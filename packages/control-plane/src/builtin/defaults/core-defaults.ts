@@ -20,7 +20,7 @@ const REFERENCE = new RegExp(
 );
 const MAX_NAME = 255;
 
-/** Whether an image has the tag `latest`, as one has that names neither a tag nor a digest. What is no reference has none. */
+/** Whether an image has the tag `latest`, which is implied without tag and digest. False for an invalid reference. */
 function isLatest(image: Json | undefined): boolean {
   if (typeof image !== "string") return false;
   const { tag, digest } = REFERENCE.exec(image.slice(0, 4096))?.groups ?? { tag: "" };
@@ -33,7 +33,7 @@ const pullPolicy =
   (object) =>
     object[key] ? object : { ...object, [key]: isLatest(object[imageKey]) ? "Always" : "IfNotPresent" };
 
-/** Signals are chosen by a feature that is off; a lifecycle that says nothing else is none. */
+/** Stop signals are a disabled feature. A lifecycle without anything else is dropped. */
 const withoutStopSignal: Defaulter = (object) => {
   if (!isObject(object.lifecycle) || object.lifecycle.stopSignal === undefined) return object;
   const { stopSignal: _signal, ...lifecycle } = object.lifecycle;
@@ -47,7 +47,7 @@ const container = all(
   whereEmpty({ terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File" }),
 );
 
-/** A limit without a request asks for as much as it allows. */
+/** A limit without a request implies an equal request. */
 const requestsFromLimits = within("resources", (resources) => {
   const { limits, requests } = resources;
   if (!isObject(limits)) return resources;
@@ -74,7 +74,7 @@ const pod = within(
 
 const VOLUME_NAME_FIELDS = new Set(["name"]);
 
-/** A volume that says no more than its name is an empty folder. */
+/** A volume with only a name is an emptyDir. */
 const volume: Defaulter = (object) => {
   const sources = Object.keys(object).filter((key) => !VOLUME_NAME_FIELDS.has(key) && object[key] !== null);
   const filled = sources.length === 0 ? { ...object, emptyDir: {} } : object;
@@ -111,7 +111,7 @@ const service = within(
   true,
 );
 
-/** A container's limit range fills its defaults from its maxima, and its default requests from both. */
+/** A Container limit defaults to the maximum. A default request defaults to the limit, otherwise to the minimum. */
 const limitRangeItem = when(
   (item) => item.type === "Container",
   (item) => {
@@ -130,7 +130,7 @@ const limitRangeItem = when(
   },
 );
 
-/** A replication controller without selector or labels takes those of its template. */
+/** A ReplicationController without selector or labels takes those of its template. */
 const replicationController: Defaulter = (object) => {
   const spec = isObject(object.spec) ? object.spec : {};
   const template =
@@ -148,7 +148,7 @@ function isEmpty(value: Json | undefined): boolean {
   return !isObject(value) || Object.keys(value).length === 0;
 }
 
-/** The account has two fields; the deprecated one follows the other. */
+/** The deprecated `serviceAccount` mirrors `serviceAccountName`. */
 const serviceAccount: Defaulter = (spec) => {
   const name = spec.serviceAccountName || spec.serviceAccount;
   if (!name || (spec.serviceAccountName === name && spec.serviceAccount === name)) return spec;
@@ -158,7 +158,7 @@ const serviceAccount: Defaulter = (spec) => {
 const itself = (value: Json): Json => value;
 const ipOf = (value: Json): Json => (isObject(value) ? (value.ip ?? "") : "");
 
-/** By the name of the struct in the group `core`, version v1. */
+/** By struct name in core/v1. */
 export const coreDefaults: Readonly<Record<string, Defaulter>> = {
   Pod: pod,
   PodSpec: all(

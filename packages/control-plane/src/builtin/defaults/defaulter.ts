@@ -1,14 +1,14 @@
 import { isObject, type Json, type JsonObject, type MutableJsonObject } from "../../api/json.js";
 
-/** Fills in one struct. Gives the same object where nothing was missing. */
+/** Applies the defaults of one struct. Returns the same object if nothing was missing. */
 export type Defaulter = (object: JsonObject) => JsonObject;
 
-/** Fields that are set where they are absent or null: pointers on the real server. */
+/** Sets fields that are absent or null: pointers in Go. */
 export function whereAbsent(defaults: JsonObject): Defaulter {
   return filler(defaults, (value) => value === undefined || value === null);
 }
 
-/** Fields that are set where they have Go's zero value too: plain strings and numbers on the real server. */
+/** Sets fields that are absent, null or zero: plain strings and numbers in Go. */
 export function whereEmpty(defaults: JsonObject): Defaulter {
   return filler(defaults, (value) => value === undefined || value === null || value === "" || value === 0);
 }
@@ -22,12 +22,12 @@ function filler(defaults: JsonObject, isMissing: (value: Json | undefined) => bo
   };
 }
 
-/** One after the other. */
+/** Applies several defaulters in order. */
 export function all(...defaulters: readonly Defaulter[]): Defaulter {
   return (object) => defaulters.reduce((filled, each) => each(filled), object);
 }
 
-/** On a field that is an object; a missing one counts as empty where `create` says so. */
+/** Applies a defaulter to an object field. With `create`, a missing field counts as empty. */
 export function within(key: string, defaulter: Defaulter, create = false): Defaulter {
   return (object) => {
     const value = object[key] ?? (create ? {} : undefined);
@@ -37,7 +37,7 @@ export function within(key: string, defaulter: Defaulter, create = false): Defau
   };
 }
 
-/** On each object of a list field. */
+/** Applies a defaulter to each object of a list field. */
 export function each(key: string, defaulter: Defaulter): Defaulter {
   return (object) => {
     const list = object[key];
@@ -47,12 +47,12 @@ export function each(key: string, defaulter: Defaulter): Defaulter {
   };
 }
 
-/** Only where the object is so. */
+/** Applies a defaulter if the condition holds. */
 export function when(condition: (object: JsonObject) => boolean, defaulter: Defaulter): Defaulter {
   return (object) => (condition(object) ? defaulter(object) : object);
 }
 
-/** Without fields that the real server has switched off: it takes them and forgets them. */
+/** Drops fields of disabled features, which kube-apiserver accepts and drops. */
 export function without(...names: readonly string[]): Defaulter {
   return (object) => {
     if (!names.some((name) => name in object)) return object;
@@ -60,7 +60,7 @@ export function without(...names: readonly string[]): Defaulter {
   };
 }
 
-/** Lists that are read back as null where nothing is in them. */
+/** Turns empty lists into null, as kube-apiserver returns them. */
 export function nullWhereEmpty(...names: readonly string[]): Defaulter {
   return (object) => {
     const empty = names.filter((name) => Array.isArray(object[name]) && (object[name] as readonly Json[]).length === 0);
@@ -69,8 +69,8 @@ export function nullWhereEmpty(...names: readonly string[]): Defaulter {
 }
 
 /**
- * The older field for one value beside the newer one for several: where they differ the older one wins, and the first of
- * the newer one fills it in.
+ * Synchronizes an older field for one value with a newer list field. If they differ, the older field wins. If it is
+ * missing, the first item of the list fills it in.
  */
 export function firstOf(
   one: string,

@@ -61,7 +61,7 @@ const apps: Readonly<Record<string, Defaulter>> = {
   ReplicaSet: ofSpec(whereAbsent({ replicas: 1 })),
 };
 
-/** A job without labels takes those of its template. */
+/** A Job without labels takes those of its template. */
 const jobLabels: Defaulter = (job) => {
   const spec = isObject(job.spec) ? job.spec : {};
   const template =
@@ -190,7 +190,7 @@ const exactCount = all(
   when((request) => request.allocationMode === "ExactCount", whereEmpty({ count: 1 })),
 );
 
-/** Defaults of the groups besides the core one, by `group/version` as it stands in the names of their schemas. */
+/** Defaults of the other groups, by `group.version` as in the names of their schemas. */
 export const groupDefaults: Readonly<Record<string, Readonly<Record<string, Defaulter>>>> = {
   "apps.v1": apps,
   "batch.v1": batch,

@@ -18,7 +18,7 @@ function binding({ spec }: UntypedObject): Cells {
   return { PolicyName: text(policyName), ParamRef: paramText(record(paramRef)) };
 }
 
-/** Whether the parameter has a namespace at all is not known here: without one it shows as `*`. */
+/** Whether the parameter kind is namespaced is unknown here, so a missing namespace shows as `*`. */
 function paramText({ name, namespace, selector }: Readonly<Record<string, unknown>>): string {
   if (name) return `${text(namespace || "*")}/${text(name)}`;
   return selector === undefined ? UNSET : selectorStruct(record(selector));

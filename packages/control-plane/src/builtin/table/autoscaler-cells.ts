@@ -8,7 +8,7 @@ type Data = Readonly<Record<string, unknown>>;
 const SHOWN_METRICS = 2;
 const UNKNOWN = "<unknown>";
 
-/** The field of a metric that holds its target, and of its status that holds the current value, by its type. */
+/** The field of a metric and of its status that holds the target and the current value, by metric type. */
 const SOURCES: Readonly<Record<string, string>> = {
   External: "external",
   Pods: "pods",
@@ -38,7 +38,7 @@ function targetsText(metrics: readonly Data[], statuses: readonly Data[]): strin
   return firstOf(texts, SHOWN_METRICS, ", ");
 }
 
-/** `cpu: 30%/50%`: what is measured, and what it shall be. */
+/** `cpu: 30%/50%`: the current and the target value. */
 function metricText(metric: Data, status: Data | undefined): string {
   const type = text(metric.type);
   const source = SOURCES[type];
@@ -47,7 +47,7 @@ function metricText(metric: Data, status: Data | undefined): string {
   const { value, averageValue, averageUtilization } = record(target);
   const measured = status?.[source];
   const current = record(record(measured).current);
-  // Go's word for an amount that is not there.
+  // Go prints a missing quantity like this.
   const shown = (given: unknown): string => (measured === undefined ? UNKNOWN : text(given ?? "<nil>"));
   if (type === "Pods") return `${shown(current.averageValue)}/${text(averageValue)}`;
   if (type === "Resource" || type === "ContainerResource") {

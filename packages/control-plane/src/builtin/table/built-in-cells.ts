@@ -15,7 +15,7 @@ import { selectorText, workloadCells } from "./workload-cells.js";
 
 type CellMaker = (object: UntypedObject, nowMs: number) => Cells;
 
-/** The cells that are more than one field, by `group/plural` and name of the column. */
+/** Cells that need more than one field, by `group/plural` and column name. */
 const MAKERS: Readonly<Record<string, CellMaker>> = {
   "/pods": podCells,
   "/nodes": nodeCells,

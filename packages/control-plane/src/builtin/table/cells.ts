@@ -6,7 +6,7 @@ import { builtInCells } from "./built-in-cells.js";
 import { ageOf } from "./human-duration.js";
 import { valueAt } from "./json-path.js";
 
-/** The cells of one row, in the order of the resource's columns. */
+/** The cells of one row, in column order. */
 export function cellsOf(definition: ResourceDefinition, object: KubeObject, nowMs: number): readonly unknown[] {
   const byName = definition.isBuiltIn ? builtInCells(definition, object, nowMs) : undefined;
   return definition.columns.map((column, index) => {
@@ -27,7 +27,7 @@ function emptyCell({ type }: Column): unknown {
   return type === "integer" || type === "number" ? 0 : type === "boolean" ? false : "<none>";
 }
 
-/** A cell of a custom resource: the first value that the path finds, in the column's type. */
+/** A cell of a custom resource: the first value at the path, converted to the column's type. */
 function cellAt(object: KubeObject, { jsonPath, type }: Column, nowMs: number): unknown {
   const value = valueAt(object, jsonPath!);
   if (value === undefined) return null;

@@ -4,7 +4,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** A duration as kubectl shows ages: two units at most, the coarser the longer ago. */
+/** A duration as kubectl shows ages: at most two units, coarser for longer durations. */
 export function humanDuration(ms: number): string {
   if (ms < -SECOND) return "<invalid>";
   if (ms < 0) return "0s";

@@ -2,7 +2,7 @@ import { perText } from "../../api/memoized.js";
 
 /**
  * The JSONPath of printer columns: names, indexes, wildcards, and filters that compare a field with a constant
- * (`.status.conditions[?(@.type=="Ready")].status`). What it does not understand finds nothing, as on the real server.
+ * (`.status.conditions[?(@.type=="Ready")].status`). An unsupported path finds nothing, as in kube-apiserver.
  */
 export type JsonPath = readonly Step[];
 
@@ -17,13 +17,13 @@ type Step =
 const MAX_REMEMBERED = 1000;
 const parsed = perText(MAX_REMEMBERED, parse);
 
-/** Every value that the path finds. */
+/** Every value at the path. */
 export function findAll(value: unknown, path: string): readonly unknown[] {
   const steps = parsed(path);
   return steps === undefined ? [] : walk([value], steps);
 }
 
-/** The first value that the path finds. */
+/** The first value at the path. */
 export function valueAt(value: unknown, path: string): unknown {
   return findAll(value, path)[0];
 }

@@ -13,7 +13,7 @@ function ingress({ spec, status }: UntypedObject): Cells {
   };
 }
 
-/** The first hosts. Once there are enough of them, each rule that follows counts, with a host or without. */
+/** The first hosts. After the last one shown, every further rule counts, with or without a host. */
 function hostsText(hosts: readonly string[]): string {
   const named = hosts.flatMap((host, index) => (host === "" ? [] : [{ host, index }]));
   if (named.length === 0) return "*";

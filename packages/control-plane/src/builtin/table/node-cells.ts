@@ -2,7 +2,7 @@ import type { UntypedObject } from "setpoint/kinds";
 import { type Cells, list, NONE, record, text } from "./cell-values.js";
 
 const ROLE = "node-role.kubernetes.io/";
-/** A label whose value is the role. */
+/** The label whose value is a role. */
 const NAMED_ROLE = "kubernetes.io/role";
 
 export function nodeCells({ spec, status, metadata }: UntypedObject): Cells {

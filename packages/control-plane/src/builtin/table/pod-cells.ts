@@ -4,16 +4,16 @@ import { ageOf } from "./human-duration.js";
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** What the statuses of containers come to. */
+/** Summary of the container statuses. */
 interface Summary {
-  /** Undefined where the pod's own reason stands. */
+  /** Undefined if the pod's own reason applies. */
   readonly reason?: string;
   readonly ready: number;
   readonly restarts: number;
   readonly lastRestart?: string;
 }
 
-/** Ready, status and restarts of a pod, as kubectl users know them. */
+/** Ready, Status and Restarts of a pod, as kubectl shows them. */
 export function podCells({ spec, status, metadata }: UntypedObject, nowMs: number): Cells {
   const pod = record(status);
   const conditions = list(pod.conditions).map(record);
@@ -65,13 +65,13 @@ function summaryOf(spec: Data, pod: Data, conditions: readonly Data[]): Summary 
 }
 
 interface InitSummary extends Summary {
-  /** Whether an init container keeps the others from starting. */
+  /** Whether an init container prevents the others from starting. */
   readonly isHolding: boolean;
   readonly sidecarRestarts: number;
   readonly lastSidecarRestart?: string;
 }
 
-/** Init containers up to the first that is neither done nor a sidecar that runs. */
+/** Summarizes init containers up to the first that is neither complete nor a running sidecar. */
 function initSummary(containers: readonly Data[], statuses: readonly Data[]): InitSummary {
   const sidecars = new Set(containers.filter(isSidecar).map(({ name }) => name));
   const isPassed = ({ name, state, started }: Data): boolean =>
@@ -122,7 +122,7 @@ function terminatedText({ reason, signal, exitCode }: Data): string {
   return number(signal) !== 0 ? `Signal:${text(signal)}` : `ExitCode:${text(exitCode)}`;
 }
 
-/** The first container that waits or has ended says why; one that ended well is silent while others run. */
+/** The first container that waits or has terminated gives the reason. A completed one does not while others run. */
 function containerReason(statuses: readonly Data[], isPodReady: boolean, own: string): string {
   let reason = own;
   let failure: string | undefined;

@@ -2,7 +2,7 @@ import type { UntypedObject } from "setpoint/kinds";
 import { type Cells, list, NONE, record, text } from "./cell-values.js";
 
 const UNSET = "<unset>";
-/** Where the class of a claim or volume was named before it had a field. */
+/** The annotation that named the class of a claim or volume before the field existed. */
 const OLD_CLASS = "volume.beta.kubernetes.io/storage-class";
 const DEFAULT_CLASS = [
   "storageclass.kubernetes.io/is-default-class",

@@ -1,6 +1,6 @@
 import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 
-/** Subresources whose endpoint has no table on the real server, as `group/plural/name`. */
+/** Subresources without a Table in kube-apiserver, as `group/plural/name`. */
 const WITHOUT_TABLE: ReadonlySet<string> = new Set([
   "/pods/binding",
   "/pods/ephemeralcontainers",
@@ -16,8 +16,8 @@ const WITHOUT_TABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an endpoint can answer with a Table. What is only ever created, as reviews and bindings are, is never printed as
- * rows: the real server answers 406 for it.
+ * Whether an endpoint can respond with a Table. kube-apiserver responds 406 for resources that can only be created,
+ * such as reviews and bindings.
  */
 export function hasTable({ group, plural, verbs }: ResourceDefinition, subresource: string): boolean {
   if (subresource !== "") return !WITHOUT_TABLE.has(`${group}/${plural}/${subresource}`);

@@ -16,7 +16,7 @@ const NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff
 const NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 const ZEROS = /(^|[.:/])0+(?=[0-9a-f])/gi;
 
-/** Numbers without zeros in front of them. The real server read those once, and tells of them apart. */
+/** Strips leading zeros. kube-apiserver once accepted them and reports them separately. */
 const withoutZeros = (value: string): string => value.replace(ZEROS, "$1");
 
 function attempt<Result>(work: () => Result): Result | undefined {
@@ -28,7 +28,7 @@ function attempt<Result>(work: () => Result): Result | undefined {
   }
 }
 
-/** As the real server reads it now; undefined for an invalid address. Zones are invalid. */
+/** Parses an address as kube-apiserver does now; undefined if invalid. Zones are invalid. */
 export function strictAddress(value: string): Address | undefined {
   const parsed = attempt(() => parseAddress(value));
   return parsed?.zone === "" ? parsed.address : undefined;
@@ -38,16 +38,16 @@ export function strictRange(value: string): Network | undefined {
   return attempt(() => parseNetwork(value));
 }
 
-/** As it once read it: with zeros in front of numbers. */
+/** Parses an address as kube-apiserver once did, with leading zeros. */
 export const looseAddress = (value: string): Address | undefined => strictAddress(withoutZeros(value));
 export const looseRange = (value: string): Network | undefined => strictRange(withoutZeros(value));
 
-/** Whether an address of 16 bytes stands for one of 4. */
+/** Whether an IPv6 address is an IPv4-mapped one. */
 export function isMapped(address: Address): boolean {
   return address.length === 16 && address.slice(0, 12).join() === "0,0,0,0,0,0,0,0,0,0,255,255";
 }
 
-/** In the family that it is of. */
+/** Converts an IPv4-mapped address to IPv4. */
 export const unmapped = (address: Address): Address => (isMapped(address) ? address.slice(12) : address);
 
 function addressComplaints(value: string): readonly string[] {
@@ -67,7 +67,7 @@ function rangeComplaints(value: string): readonly string[] {
 
 export const rangeText = ({ address, bits }: Network): string => `${formatAddress(address)}/${bits}`;
 
-/** Of several ways to write the same thing, one is allowed. */
+/** Accepts only the canonical form. */
 function inOneForm(
   complaintsOf: (value: string) => readonly string[],
   canonical: (value: string) => string,
@@ -86,14 +86,14 @@ export const isCidr = (value: string): boolean => looseRange(value) !== undefine
 
 export const ipAddress = text(addressComplaints);
 export const cidr = text(rangeComplaints);
-/** For newer fields, which know one way of writing each. */
+/** For newer fields, which accept only the canonical form. */
 export const canonicalAddress = text(oneAddress);
 export const canonicalCidr = text(inOneForm(rangeComplaints, (value) => rangeText(strictRange(value)!)));
 
-/** An address that stands for itself as a name has one form. */
+/** An address that serves as an object's name must be canonical. */
 export const addressName: NameRule = (name) => oneAddress(name);
 
-/** Whether the second lies within the first, and is smaller. */
+/** Whether the second network lies within the first and is smaller. */
 export function isWithin(outer: Network, inner: Network): boolean {
   return outer.bits < inner.bits && contains(outer, inner.address);
 }

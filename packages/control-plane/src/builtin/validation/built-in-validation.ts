@@ -25,7 +25,7 @@ import { jobUpdate } from "./workload/job-update-rules.js";
 import { policyRules, priorityClassUpdate, quotaUpdate } from "./workload/policy-rules.js";
 import { selectorUpdate, statefulSetUpdate, statefulSetUpdateRule, workloadRules } from "./workload/workload-rules.js";
 
-/** What holds for new and for changed objects alike, by `group/plural`. */
+/** Rules for new and changed objects, by `group/plural`. */
 const RULES: Readonly<Record<string, Rule>> = {
   "/pods": podRule,
   "/nodes": nodeRule,
@@ -43,7 +43,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   ...clusterRules,
 };
 
-/** Where a changed object is judged by less than a new one. */
+/** Kinds with fewer rules for changed objects than for new ones. */
 const CHANGED_RULES: Readonly<Record<string, Rule>> = {
   "apps/statefulsets": statefulSetUpdateRule,
   "scheduling.k8s.io/priorityclasses": () => {},
@@ -52,7 +52,7 @@ const CHANGED_RULES: Readonly<Record<string, Rule>> = {
   ...changedClusterRules,
 };
 
-/** Kinds whose changed objects the real server judges twice over: each cause comes twice. */
+/** Kinds whose updates kube-apiserver validates twice, so that each cause appears twice. */
 const TWICE = new Set(["batch/jobs", "/persistentvolumes"]);
 
 const UPDATES: Readonly<Record<string, UpdateRule>> = {
@@ -76,13 +76,13 @@ const UPDATES: Readonly<Record<string, UpdateRule>> = {
   ...clusterUpdates,
 };
 
-/** What endpoints besides the main one, status and scale are judged by, by `group/plural/subresource`. */
+/** Rules for subresources other than status and scale, by `group/plural/subresource`. */
 const ENDPOINTS: Readonly<Record<string, UpdateRule>> = {
   "/pods/ephemeralcontainers": ephemeralContainersUpdate,
   "/pods/resize": resizeUpdate,
 };
 
-/** What `/status` is judged by. */
+/** Rules for `/status`. */
 const STATUSES: Readonly<Record<string, UpdateRule>> = {
   ...statusRules,
   "/pods": podStatusUpdate,
@@ -93,8 +93,8 @@ const STATUSES: Readonly<Record<string, UpdateRule>> = {
 type Validation = Pick<Strategy, "validate" | "validateUpdate">;
 
 /**
- * The real server's validation of a built-in kind beyond its metadata; `more` is what stands elsewhere. Endpoints of an
- * object that no rule names are judged by `more` alone.
+ * kube-apiserver's validation of a built-in kind beyond its metadata. `more` adds rules from elsewhere. Subresources
+ * without rules here use only `more`.
  */
 export function builtInValidation(id: string, more: Validation): Validation {
   const rule = RULES[id];

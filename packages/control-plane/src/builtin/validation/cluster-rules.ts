@@ -82,7 +82,7 @@ const addressRanges: StructRule = ({ cidrs }, path, errors) => {
   return undefined;
 };
 
-/** A range may get a second one of the other family, and changes in no other way. */
+/** A ServiceCIDR may get a second range of the other family. Otherwise its ranges are immutable. */
 const rangesUpdate: UpdateRule = (changed, old) => {
   const [now, before] = [texts(object(changed.spec).cidrs), texts(object(old.spec).cidrs)];
   const isGrown = before.length === 1 && now.length === 2;
@@ -103,7 +103,7 @@ export const clusterRules: Readonly<Record<string, Rule>> = {
   "networking.k8s.io/servicecidrs": ofSpec(addressRanges),
 };
 
-/** A changed object is judged by what must not change; a revision still counts from zero. */
+/** A changed object is validated only for immutable fields. A ControllerRevision's number is checked again. */
 export const changedClusterRules: Readonly<Record<string, Rule>> = {
   "apps/controllerrevisions": revision,
   "node.k8s.io/runtimeclasses": () => {},

@@ -6,7 +6,7 @@ import { object, type Rule } from "./rule.js";
 
 const MAX_BYTES = 1_048_576;
 
-/** What is wrong with a key of a config map or a secret. */
+/** Errors in a key of a ConfigMap or Secret. */
 export function configKeyComplaints(key: string): readonly string[] {
   const complaints: string[] = [];
   if (Buffer.byteLength(key) > 253) complaints.push("must be no more than 253 characters");
@@ -41,7 +41,7 @@ function configMapErrors(value: JsonObject, errors: FieldError[]): void {
   if (bytes > MAX_BYTES) errors.push(tooLong("", MAX_BYTES));
 }
 
-/** What a secret of a known type holds. */
+/** The required keys of a Secret by type. */
 const CONTENTS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     "kubernetes.io/dockercfg": [".dockercfg"],

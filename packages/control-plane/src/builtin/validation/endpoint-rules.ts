@@ -38,7 +38,7 @@ function address(type: Json | undefined, value: string, list: string, path: stri
   specialAddress(value, path, errors);
 }
 
-/** A domain below another. */
+/** A fully qualified domain name. */
 function qualifiedDomain(value: string, path: string, errors: FieldError[]): void {
   if (value === "") {
     errors.push(required(path));
@@ -57,7 +57,7 @@ function qualifiedDomain(value: string, path: string, errors: FieldError[]): voi
 
 const MOST_HINTS = 8;
 
-/** Names of zones or nodes for which an endpoint is meant; false where there are too many to look at. */
+/** Names of zones or nodes in an endpoint's hints. Returns false if there are too many to validate. */
 function hinted(
   value: Json | undefined,
   complaintsOf: (name: string) => readonly string[],
@@ -128,7 +128,7 @@ const endpointAddress = struct({}, ({ ip, hostname, nodeName }, path, errors) =>
   ipAddress(given, `${path}.ip`, errors);
   if (!isEmpty(hostname)) label1123(hostname, `${path}.hostname`, errors);
   pointed(subdomain)(nodeName, `${path}.nodeName`, errors);
-  // The real server reports an invalid address a second time here.
+  // kube-apiserver reports an invalid address a second time here.
   specialAddress(given, `${path}.ip`, errors);
 });
 

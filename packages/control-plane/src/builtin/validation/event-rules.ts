@@ -11,7 +11,7 @@ const MAX_MESSAGE = 1024;
 const DEFAULT = "default";
 const SYSTEM = "kube-system";
 
-/** What holds for every event; one of the newer form, which has a time of its own, says more. */
+/** Rules for every event. An event of the newer form, which has an eventTime, has more. */
 function commonErrors(event: JsonObject, controllerField: string): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   const own = String(object(event.metadata).namespace ?? "");
@@ -51,7 +51,7 @@ function seriesErrors({ series }: JsonObject): readonly FieldError[] {
 
 const UNSET = "needs to be unset";
 
-/** What the newer group asks for besides, of new events. */
+/** Further rules of `events.k8s.io` for new events. */
 function strictErrors(event: JsonObject): readonly FieldError[] {
   const { eventTime, type = "", source } = event;
   const { component, host } = object(source);
@@ -65,7 +65,7 @@ function strictErrors(event: JsonObject): readonly FieldError[] {
   ];
 }
 
-/** What an event of the newer group keeps, with how it is shown. */
+/** Immutable fields of an `events.k8s.io` event, with the type that messages show. */
 const KEPT: readonly (readonly [field: string, shown: string, name?: string])[] = [
   ["involvedObject", "core.ObjectReference"],
   ["reason", '""'],
@@ -83,7 +83,7 @@ const KEPT: readonly (readonly [field: string, shown: string, name?: string])[] 
   ["reportingInstance", '""'],
 ];
 
-/** An event of the newer group is written once; its series goes on. */
+/** An `events.k8s.io` event is immutable, except for its series. */
 export const eventUpdate: UpdateRule = (changed, old) => {
   const [event, before] = [toCoreEvent(changed), toCoreEvent(old)];
   const shown = (of: JsonObject, field: string, type: string): string => internal(type, of[field]).text();
@@ -104,6 +104,6 @@ export const eventRules: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** A changed event of the newer group is judged by what every event is, and by what it keeps. */
+/** An update of an `events.k8s.io` event is validated by the common rules and for immutable fields. */
 export const changedEventRule: Rule = (value, _path, errors) =>
   void errors.push(...commonErrors(toCoreEvent(object(value)), "reportingController"));

@@ -5,25 +5,25 @@ import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js
 import structs from "../../facts/structs.json" with { type: "json" };
 import { unifiedDiff } from "./unified-diff.js";
 
-/** The name that is shown ("" where its fields stand in its place), its type, and the JSON name where it is another. */
+/** The displayed name ("" for inlined fields), the type, and the JSON name if it differs. */
 type Row = readonly [shown: string, type: string, jsonName?: string];
 
 const TABLE = structs as unknown as Readonly<Record<string, readonly Row[]>>;
 
 /**
- * A struct as the real server shows it in its messages: it validates structs of its own, which have Go's names, in Go's
- * order, with everything that is not set. `of` is one of `facts/structs.json`: `core.Toleration`, `[]core.Taint`.
+ * A struct as kube-apiserver shows it in messages. It validates internal structs, which have Go's names, in Go's
+ * order, including unset fields. `of` is a type from `facts/structs.json`: `core.Toleration`, `[]core.Taint`.
  */
 export function internal(of: string, value: Json | undefined): Printed {
   return new Printed(() => shown(of, value));
 }
 
-/** Whether two of them are the same to the real server, for which nothing, an empty list and an empty map are one. */
+/** Whether two values are equal to kube-apiserver, which does not distinguish absent from empty lists and maps. */
 export function isSameInternal(of: string, one: Json | undefined, other: Json | undefined): boolean {
   return isSameJson(one ?? null, other ?? null) || shown(of, one, true) === shown(of, other, true);
 }
 
-/** How two of them differ, as it stands under some refusals: a unified difference of their JSON. */
+/** A unified diff of the JSON of two values, as some messages contain. */
 export function internalDiff(of: string, before: Json | undefined, after: Json | undefined): string {
   const lines = (value: Json | undefined): string => {
     const spread = JSON.stringify(JSON.parse(shown(of, value)), null, 1);
@@ -32,7 +32,7 @@ export function internalDiff(of: string, before: Json | undefined, after: Json |
   return unifiedDiff(lines(before), lines(after));
 }
 
-/** `isEqual` makes one text of nothing, empty lists and empty maps. */
+/** With `isEqual`, absent values, empty lists and empty maps give the same text. */
 function shown(type: string, value: Json | undefined, isEqual = false): string {
   const [, prefix = "", name = ""] = /^(\*|\[\]|\{\})?(.*)$/.exec(type)!;
   const isAbsent = value === undefined || value === null;
@@ -66,7 +66,7 @@ function isLeftOut(value: Json | undefined): boolean {
 
 const HOST_FIELDS = ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"];
 
-/** Of the host, the API speaks in the pod's spec and the server in the security context. */
+/** The API has the host fields in the pod's spec, the internal struct in its security context. */
 function withHostFields(spec: JsonObject): JsonObject {
   if (!isObject(spec.securityContext)) return spec;
   const moved = HOST_FIELDS.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]!] as const]));

@@ -27,7 +27,7 @@ import { domainPath } from "./storage/path-rules.js";
 const label = text(dnsLabel);
 const segment = text((value) => pathSegmentName(value, false));
 
-/** A reference to another object beside it, by group, kind and name. */
+/** A reference to an object in the same namespace, by group, kind and name. */
 const typedReference = struct({}, ({ apiGroup, kind, name }, path, errors) => {
   if (apiGroup !== undefined && apiGroup !== null) subdomain(apiGroup, `${path}.apiGroup`, errors);
   if (isEmpty(kind)) errors.push(required(`${path}.kind`, ""));
@@ -73,7 +73,7 @@ const ingressPath = struct({}, ({ path: target, pathType, backend: to }, path, e
 const WILDCARD = "\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 const wildcardPattern = new RegExp(`^${WILDCARD}$`);
 
-/** A host's name, with a star in front of it or not. */
+/** A host name, possibly with a leading wildcard. */
 const host = text((name) => {
   if (!name.includes("*")) return dnsSubdomain(name);
   const complaints = name.length > 253 ? ["must be no more than 253 bytes"] : [];

@@ -49,7 +49,7 @@ function resources(status: JsonObject, errors: FieldError[]): void {
   }
 }
 
-/** The real server files a node's taints under its metadata. */
+/** kube-apiserver reports a node's taints below its metadata. */
 const TAINTS = "metadata.taints";
 
 export const nodeRule: Rule = (value, _path, errors) => {
@@ -59,7 +59,7 @@ export const nodeRule: Rule = (value, _path, errors) => {
   podRanges(object(spec).podCIDRs, "spec.podCIDRs", errors);
 };
 
-/** What a node was given stays with it. Of its status, too, is judged what can be. */
+/** Assigned fields of a node are immutable. The status is validated as well. */
 export function nodeUpdate(changed: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   const [spec, before, status] = [object(changed.spec), object(old.spec), object(changed.status)];

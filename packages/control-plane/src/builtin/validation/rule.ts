@@ -6,24 +6,24 @@ import type { FieldError } from "../../api/status-error.js";
 import { canonicalQuantity, quantityNanos } from "../../schema/quantity.js";
 
 /**
- * What may stand in one place of a built-in kind. Adds what is wrong with `value`, which stands at `path`, to `errors`.
- * An absent value is undefined; Go's zero values count as absent where the real server's do.
+ * Validates one place in a built-in kind. Adds the errors of `value`, which is at `path`, to `errors`. An absent
+ * value is undefined. Go's zero values count as absent where they do in kube-apiserver.
  */
 export interface Rule {
   (value: Json | undefined, path: string, errors: FieldError[]): void;
-  /** Whether it has nothing to say of what is absent: then it is not asked. Structs have dozens of fields, most absent. */
+  /** Whether the rule ignores absent values. It is then skipped: structs have dozens of fields, most of them absent. */
   readonly isOfPresent?: boolean;
 }
 
-/** A rule for what is there alone. */
+/** Marks a rule that ignores absent values. */
 function ofPresent(rule: Rule): Rule {
   return Object.assign(rule, { isOfPresent: true });
 }
 
-/** A rule for a struct, which is there. */
+/** A rule for a struct that is present. */
 export type StructRule = (struct: JsonObject, path: string, errors: FieldError[]) => void;
 
-/** The rules of a struct's fields, in the order of the real server's complaints. */
+/** The rules of a struct's fields, in the order of kube-apiserver's errors. */
 export function struct(fields: Readonly<Record<string, Rule>>, ...more: readonly StructRule[]): Rule {
   const entries = Object.entries(fields);
   return ofPresent((value, path, errors) => {
@@ -37,7 +37,7 @@ export function struct(fields: Readonly<Record<string, Rule>>, ...more: readonly
   });
 }
 
-/** Of each item of a list. */
+/** Applies a rule to each item of a list. */
 export function each(rule: Rule): Rule {
   return ofPresent((value, path, errors) => {
     if (!isArray(value)) return;
@@ -46,7 +46,7 @@ export function each(rule: Rule): Rule {
   });
 }
 
-/** Of each value of a map, whose key stands in the path: `limits[cpu]`. */
+/** Applies a rule to each value of a map. The path contains the key: `limits[cpu]`. */
 export function entriesOf(rule: (key: string, value: Json, path: string, errors: FieldError[]) => void): Rule {
   return ofPresent((value, path, errors) => {
     if (!isObject(value)) return;
@@ -57,7 +57,7 @@ export function entriesOf(rule: (key: string, value: Json, path: string, errors:
   });
 }
 
-/** One after the other. */
+/** Applies several rules in order. */
 export function all(...rules: readonly Rule[]): Rule {
   const one: Rule = (value, path, errors) => {
     for (const rule of rules) rule(value, path, errors);
@@ -71,7 +71,7 @@ export function isEmpty(value: Json | undefined): boolean {
   return isObject(value) && Object.keys(value).length === 0;
 }
 
-/** Must be there; further rules look at what is. */
+/** Requires a value, and applies further rules to it. */
 export function needed(...rules: readonly Rule[]): Rule {
   return neededWith("", ...rules);
 }
@@ -83,7 +83,7 @@ export function neededWith(detail: string, ...rules: readonly Rule[]): Rule {
   };
 }
 
-/** Rules for what is there. */
+/** Applies rules to a non-empty value. */
 export function given(...rules: readonly Rule[]): Rule {
   return ofPresent((value, path, errors) => {
     if (value === undefined || value === null || value === "") return;
@@ -91,7 +91,7 @@ export function given(...rules: readonly Rule[]): Rule {
   });
 }
 
-/** Rules for a pointer's value, an empty text included. */
+/** Applies rules to the value of a pointer, which may be an empty string. */
 export function pointed(...rules: readonly Rule[]): Rule {
   return ofPresent((value, path, errors) => {
     if (value === undefined || value === null) return;
@@ -99,7 +99,7 @@ export function pointed(...rules: readonly Rule[]): Rule {
   });
 }
 
-/** Complaints about a text, each an error. */
+/** Turns each complaint about a text into an error. */
 export function text(complaints: (value: string) => readonly string[]): Rule {
   return (value, path, errors) => {
     const given = typeof value === "string" ? value : "";
@@ -113,7 +113,7 @@ export function oneOf(...allowed: readonly string[]): Rule {
   };
 }
 
-/** A number for which the condition holds. */
+/** Requires a number that satisfies the condition. */
 export function number(holds: (value: number) => boolean, detail: string): Rule {
   return (value, path, errors) => {
     const given = typeof value === "number" ? value : 0;
@@ -134,7 +134,7 @@ export const qualified = text(qualifiedName);
 
 const PORT_NAME = /^[-a-z0-9]+$/;
 
-/** What is wrong with the name of a port. */
+/** Errors in a port name. */
 export function portNameComplaints(name: string): readonly string[] {
   const complaints: string[] = [];
   if (name.length > 15) complaints.push("must be no more than 15 characters");
@@ -150,11 +150,11 @@ export function portNameComplaints(name: string): readonly string[] {
 export const portName = text(portNameComplaints);
 export const protocol = oneOf("SCTP", "TCP", "UDP");
 
-/** The number or the name of a port. */
+/** A port number or name. */
 export const portReference: Rule = (value, path, errors) =>
   (typeof value === "string" ? portName : port)(value, path, errors);
 
-/** A share of something: whole numbers from zero, or percents. */
+/** A non-negative integer or a percentage. */
 export const countOrPercent: Rule = (value, path, errors) => {
   if (typeof value === "number") return nonNegative(value, path, errors);
   if (/^[0-9]+%$/.test(String(value))) return undefined;
@@ -163,7 +163,7 @@ export const countOrPercent: Rule = (value, path, errors) => {
   return undefined;
 };
 
-/** The percents in a text, or undefined where it is a number. */
+/** The percentage in a text; undefined for a number. */
 export function percentOf(value: Json | undefined): number | undefined {
   const match = /^([0-9]+)%$/.exec(String(value));
   return match ? Number(match[1]) : undefined;
@@ -173,7 +173,7 @@ export const notAboveAll: Rule = (value, path, errors) => {
   if ((percentOf(value) ?? 0) > 100) errors.push(invalidValue(path, value, "must not be greater than 100%"));
 };
 
-/** Labels, or a selector that is a map of them. */
+/** Labels, or a selector that is a map of labels. */
 export const labels: Rule = (value, path, errors) => {
   if (!isObject(value)) return;
   for (const [key, item] of Object.entries(value)) {
@@ -182,7 +182,7 @@ export const labels: Rule = (value, path, errors) => {
   }
 };
 
-/** Annotations are keyed as labels are, in any case. */
+/** Annotation keys follow the rules of label keys, but ignore case. */
 export const annotations: Rule = (value, path, errors) => {
   if (!isObject(value)) return;
   for (const key of Object.keys(value)) {
@@ -190,7 +190,7 @@ export const annotations: Rule = (value, path, errors) => {
   }
 };
 
-/** The positions at which a list says what it has said before. */
+/** The positions of repeated values. */
 export function repeatedAt(values: readonly Json[]): ReadonlySet<number> {
   const seen = new Set<Json>();
   const repeated = new Set<number>();
@@ -201,7 +201,7 @@ export function repeatedAt(values: readonly Json[]): ReadonlySet<number> {
   return repeated;
 }
 
-/** No two items of a list share a value. */
+/** No two items of a list may have the same value in this field. */
 export function unique(name: string): Rule {
   return (value, path, errors) => {
     if (!isArray(value)) return;
@@ -217,23 +217,23 @@ export function unique(name: string): Rule {
 
 export const IMMUTABLE = "field is immutable";
 
-/** What changed that must not. */
+/** Validates a change. */
 export type UpdateRule = (object: JsonObject, old: JsonObject) => readonly FieldError[];
 
-/** Fields below `parent` ("" for the object itself) that stay as they are. */
+/** Fields below `parent` ("" for the object itself) that are immutable. */
 export function immutable(parent: string, ...names: readonly string[]): UpdateRule {
   const of = (whole: JsonObject): JsonObject => (parent === "" ? whole : object(whole[parent]));
   return (changed, old) =>
     names.flatMap((name) => {
       const [now, before] = [of(changed)[name], of(old)[name]];
       if (isSameJson(now ?? null, before ?? null)) return [];
-      // A text that is gone is an empty one.
+      // kube-apiserver shows a removed string as an empty one.
       const shown = now ?? (typeof before === "string" ? "" : null);
       return [invalidValue(parent === "" ? name : `${parent}.${name}`, shown, IMMUTABLE)];
     });
 }
 
-/** All at once. */
+/** Combines several rules. */
 export function updates(...rules: readonly UpdateRule[]): UpdateRule {
   return (changed, old) => rules.flatMap((rule) => rule(changed, old));
 }
@@ -270,7 +270,7 @@ export function ofSpec(rule: StructRule): Rule {
   return (value, _path, errors) => rule(object(object(value).spec), "spec", errors);
 }
 
-/** The errors of an object as a whole. */
+/** The errors of a whole object. */
 export function errorsOf(rule: Rule, value: Json, path = ""): readonly FieldError[] {
   const errors: FieldError[] = fieldErrors();
   rule(value, path, errors);

@@ -37,7 +37,7 @@ const textValues: StructRule = ({ values }, path, errors) => {
   }
 };
 
-/** A label selector wherever one stands. */
+/** Any label selector. */
 export const labelSelector: Rule = struct({
   matchLabels: labels,
   matchExpressions: each(
@@ -45,7 +45,7 @@ export const labelSelector: Rule = struct({
   ),
 });
 
-/** Whether the labels are selected; a selector that is not valid selects nothing. */
+/** Whether a selector matches labels. An invalid selector matches nothing. */
 export function selects(selector: JsonObject, given: JsonObject): boolean {
   const wanted = object(selector.matchLabels);
   if (Object.keys(wanted).some((key) => field(given, key) !== wanted[key])) return false;
@@ -79,7 +79,7 @@ const nodeValues: StructRule = ({ operator, values }, path, errors) => {
 
 const requirementKey: StructRule = ({ key }, path, errors) => qualified(key ?? "", `${path}.key`, errors);
 const nodeRequirement = struct({}, nodeValues, requirementKey, textValues);
-/** A value that no label can have is let pass, with a warning, where it is but preferred. */
+/** In a preferred term, an invalid label value causes only a warning. */
 const preferredRequirement = struct({}, nodeValues, requirementKey);
 
 const nodeFieldRequirement = struct({}, ({ operator, values, key }, path, errors) => {
@@ -106,7 +106,7 @@ const podAffinityTerm: Rule = struct(
     namespaceSelector: labelSelector,
     namespaces: (value, path, errors) => {
       if (!isArray(value)) return;
-      // The real server leaves the index out, and the last letter.
+      // kube-apiserver omits the index and the last letter of the path.
       for (const name of value) label1123(name, path.slice(0, -1), errors);
     },
   },
@@ -145,7 +145,7 @@ export const affinity = struct({
   podAntiAffinity: podTerms,
 });
 
-/** The nodes from which a volume can be reached. */
+/** The nodes that can access a volume. */
 export const volumeNodeAffinity = struct({}, ({ required: terms }, path, errors) => {
   if (terms === undefined) errors.push(required(`${path}.required`, "must specify required node constraints"));
   else nodeSelector(terms, `${path}.required`, errors);

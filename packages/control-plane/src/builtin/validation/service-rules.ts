@@ -79,7 +79,7 @@ const affinity: StructRule = ({ sessionAffinity, sessionAffinityConfig }, path, 
   }
 };
 
-/** What addresses and families of addresses must agree in; also asked before addresses are given out. */
+/** The rules between cluster IPs and IP families. Also applied before addresses are allocated. */
 export const addressFamilies: StructRule = (spec, path, errors) => {
   if (spec.type === "ExternalName") return;
   const [addresses, wanted] = [texts(spec.clusterIPs), texts(spec.ipFamilies)];
@@ -129,7 +129,7 @@ const addresses: StructRule = (spec, path, errors) => {
   needed(oneOf("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"))(spec.type, `${path}.type`, errors);
 };
 
-/** No endpoint is everywhere, here, or on one link alone. */
+/** An endpoint may not have an unspecified, loopback, link-local or link-local multicast address. */
 export function specialAddress(given: string, path: string, errors: FieldError[]): void {
   const address = looseAddress(given);
   const refuse = (why: string): number => errors.push(invalidValue(path, given, why));
@@ -228,7 +228,7 @@ const RULES = [affinity, addressFamilies, addresses, nodePorts, balancing, traff
 
 const RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
-/** The allowed source ranges in the annotation from before the field existed. */
+/** The source ranges in the annotation that preceded the field. */
 function annotatedRanges({ metadata, spec }: JsonObject, errors: FieldError[]): void {
   const ranges = object(object(metadata).annotations)[RANGES];
   const { type, loadBalancerSourceRanges } = object(spec);
@@ -248,7 +248,7 @@ export const serviceRule = (service: JsonObject, errors: FieldError[]): void => 
   annotatedRanges(service, errors);
 };
 
-/** An address that was given stays, but for services that are names. */
+/** An allocated address is immutable, except for services of type ExternalName. */
 export function serviceUpdate(service: JsonObject, old: JsonObject): FieldError[] {
   const [spec, before] = [object(service.spec), object(old.spec)];
   if (spec.type === "ExternalName" || before.type === "ExternalName") return [];
@@ -260,7 +260,7 @@ export function serviceUpdate(service: JsonObject, old: JsonObject): FieldError[
     if (isLocal && spec.healthCheckNodePort !== before.healthCheckNodePort)
       errors.push(forbiddenField("spec.healthCheckNodePort", "field is immutable"));
   }
-  // The real server says it once for the service as it is, and once for its change.
+  // kube-apiserver reports this once for the service and once for its change.
   if (spec.type !== "LoadBalancer" && spec.loadBalancerClass !== undefined) {
     errors.push(forbiddenField("spec.loadBalancerClass", LOAD_BALANCER));
   }

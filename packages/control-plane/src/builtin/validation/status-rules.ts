@@ -21,12 +21,12 @@ import {
 
 const count = (value: Json | undefined): number => (typeof value === "number" ? value : 0);
 
-/** Counts that are none below zero, in the order of the real server's complaints. */
+/** Non-negative counts, in the order of kube-apiserver's errors. */
 function counted(status: JsonObject, names: readonly string[], errors: FieldError[]): void {
   for (const name of names) if (status[name] !== undefined) nonNegative(status[name], `status.${name}`, errors);
 }
 
-/** No more replicas are so than there are. */
+/** These counts may not exceed `replicas`. */
 function within(status: JsonObject, names: readonly string[], errors: FieldError[], readyName: string): void {
   for (const name of names) {
     if (count(status[name]) > count(status.replicas)) {
@@ -39,7 +39,7 @@ function within(status: JsonObject, names: readonly string[], errors: FieldError
   }
 }
 
-/** Names were never tried less often than before. */
+/** collisionCount may not decrease. */
 function collisions(status: JsonObject, before: JsonObject, errors: FieldError[]): void {
   if (before.collisionCount === undefined) return;
   if (status.collisionCount !== undefined && count(status.collisionCount) >= count(before.collisionCount)) return;
@@ -48,7 +48,7 @@ function collisions(status: JsonObject, before: JsonObject, errors: FieldError[]
 
 interface Counts {
   readonly counts: readonly string[];
-  /** Those that `replicas` bounds. */
+  /** Counts that may not exceed `replicas`. */
   readonly bounded?: readonly string[];
   readonly readyName?: string;
 }
@@ -122,7 +122,7 @@ const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 const REASON_WHY =
   "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
 
-/** Conditions of the common form, each type once. */
+/** Standard conditions, each type at most once. */
 const conditions: Rule = (value, path, errors) => {
   const seen = new Set<Json>();
   for (const [index, condition] of list(value).entries()) {
@@ -167,7 +167,7 @@ const quota: UpdateRule = (changed) => {
   return errors;
 };
 
-/** An amount as such: any resource, none below zero. */
+/** A non-negative amount of any resource. */
 function basicAmount(amount: Json, path: string, errors: FieldError[]): void {
   if (nanosOf(amount) >= 0n) return;
   errors.push(invalidValue(path, Number(nanosOf(amount) / 1_000_000_000n), "must be a valid resource quantity"));
@@ -181,7 +181,7 @@ const RESIZING = [
   "NodeResizePending",
 ];
 
-/** Of what a claim has, storage alone is the server's own; others may name more. */
+/** The only native resource of a claim is storage. Other domains may define more. */
 function claimResource(name: string, path: string, errors: FieldError[]): boolean {
   const complaints = qualifiedName(name);
   for (const why of complaints) errors.push(invalidValue(path, name, why));
@@ -212,7 +212,7 @@ const claim: UpdateRule = (changed) => {
 
 const BALANCED_ALONE = "may only be used when `spec.type` is 'LoadBalancer'";
 
-/** Where a load balancer is to be found; addresses that were there before are not looked at again. */
+/** The ingress of a load balancer. Addresses that existed before are not validated again. */
 function balancer(status: JsonObject, old: JsonObject, hasModes: boolean): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   const known = list(object(old.loadBalancer).ingress).map(({ ip }) => ip);

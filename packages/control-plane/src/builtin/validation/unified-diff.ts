@@ -1,4 +1,4 @@
-/** A run of lines that both texts have: `size` of them, from `from` in the old one and `to` in the new one. */
+/** A run of `size` equal lines, at `from` in the old text and `to` in the new one. */
 interface Block {
   readonly from: number;
   readonly to: number;
@@ -12,12 +12,12 @@ interface Change {
 }
 
 const CONTEXT = 3;
-/** From this many lines on, those that are everywhere do not begin a block. */
+/** In a text of this many lines, very frequent lines do not start a block. */
 const LONG = 200;
 
 /**
- * The difference of two texts as the real server shows it in messages: unified, with three lines around each change. Lines
- * are matched by the longest common block, then before and after it, as Python's and Go's difflib do.
+ * The difference of two texts as kube-apiserver's messages show it: unified, with three lines of context. Matches
+ * lines by the longest common block, then before and after it, like difflib in Python and Go.
  */
 export function unifiedDiff(before: string, after: string): string {
   const [old, now] = [before.split("\n"), after.split("\n")];
@@ -42,7 +42,7 @@ function range(start: number, end: number): string {
   return `${length === 0 ? start : start + 1},${length}`;
 }
 
-/** Changes with what stands around them; far apart ones are apart. */
+/** Groups changes with their context. Distant changes form separate groups. */
 function grouped(changes: readonly Change[]): readonly (readonly Change[])[] {
   const groups: Change[][] = [];
   let group: Change[] = [];
@@ -99,7 +99,7 @@ function matchingBlocks(old: readonly string[], now: readonly string[]): readonl
   return blocks;
 }
 
-/** Where each line stands, but for lines that are everywhere. */
+/** The positions of each line, without very frequent lines. */
 function placesOf(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   for (const [index, line] of lines.entries()) {

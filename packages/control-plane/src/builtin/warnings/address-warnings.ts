@@ -11,7 +11,7 @@ import {
   unmapped,
 } from "../validation/address-rules.js";
 
-/** What is odd about the way in which an address is written. */
+/** Warnings about the notation of an address. */
 export function addressWarnings(value: Json | undefined, path: string): readonly string[] {
   const text = String(value ?? "");
   const address = looseAddress(text);
@@ -24,7 +24,7 @@ export function addressWarnings(value: Json | undefined, path: string): readonly
   return inShortForm(`${path}: IPv6 address`, text, formatAddress(strict));
 }
 
-/** The same of a range of addresses. */
+/** Warnings about the notation of an address range. */
 export function rangeWarnings(value: Json | undefined, path: string): readonly string[] {
   const text = String(value ?? "");
   const range = looseRange(text);
@@ -44,7 +44,7 @@ export function rangeWarnings(value: Json | undefined, path: string): readonly s
   return warnings.length > 0 ? warnings : inShortForm(`${path}: IPv6 CIDR value`, text, rangeText(range));
 }
 
-/** Of each in a list. */
+/** The warnings of each item of a list. */
 export function eachWarnings(
   warningsOf: (value: Json | undefined, path: string) => readonly string[],
   values: Json | undefined,

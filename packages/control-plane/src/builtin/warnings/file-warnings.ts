@@ -4,11 +4,11 @@ import { list, object } from "../validation/rule.js";
 
 interface File {
   readonly path: string;
-  /** Where it comes from; empty where the whole volume has one source. */
+  /** The source of the file; empty if the whole volume has one source. */
   readonly source: string;
 }
 
-/** Files of one volume that stand in each other's place: one hides another, or is to be both a file and a folder. */
+/** Warns about conflicting files in a volume: one hides another, or a path is both file and folder. */
 export function fileWarnings(volume: JsonObject): readonly string[] {
   const { configMap, secret, downwardAPI, projected } = volume;
   const [named, secretName] = [quoted(object(configMap).name), quoted(object(secret).secretName)];
@@ -55,7 +55,7 @@ const fileAt = (path: Json | undefined, source: string): File => ({
   source,
 });
 
-/** Beyond this number, files are not compared with each other: it would take too long. */
+/** Beyond this number, files are not compared with each other, because it would take too long. */
 const MOST_FILES = 1_000;
 
 function overlaps({ name }: JsonObject, what: string, files: readonly File[]): readonly string[] {

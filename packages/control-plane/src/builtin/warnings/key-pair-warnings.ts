@@ -9,7 +9,7 @@ interface Block {
 
 const MARK = /-----(BEGIN|END) ([^-\n]+)-----/g;
 
-/** Why the certificate and the key of a secret for TLS do not go together, in the words of Go's `crypto/tls`. */
+/** Why the certificate and key of a TLS Secret do not match, as Go's `crypto/tls` words it. */
 export function keyPairWarnings({ type, data }: JsonObject): readonly string[] {
   if (type !== "kubernetes.io/tls") return [];
   const why = mismatch(blocksOf(object(data)["tls.crt"]), blocksOf(object(data)["tls.key"]));

@@ -26,7 +26,7 @@ const serviceAccount: Warnings = ({ metadata }, old) => {
   return [`metadata.annotations[${MOUNTABLE}]: deprecated in v1.32+; ${cure}`];
 };
 
-/** What may be asked for should not be more than what may be used. */
+/** Quotas for requests should not exceed those for limits. */
 const quota: Warnings = (given, old) => {
   if (old !== undefined) return [];
   const hard = object(object(asJson(given).spec).hard);
@@ -57,7 +57,7 @@ const admission: Warnings = ({ metadata: { name } }) => {
   return [`metadata.name: names ending with "${STATIC}" ${why}`];
 };
 
-/** What is odd about objects though they are valid, by `group/plural`. */
+/** Warnings about valid objects, by `group/plural`. */
 export const kindWarnings: Readonly<Record<string, Warnings>> = {
   ...workloadWarnings,
   ...storageWarnings,

@@ -2,7 +2,7 @@ import { labelValue } from "setpoint/kinds";
 import { isArray, type Json, type JsonObject } from "../../api/json.js";
 import { list, object } from "../validation/rule.js";
 
-/** Labels of nodes that have newer names, or none. */
+/** Deprecated node labels. */
 export const OLD_LABELS: ReadonlyMap<string, string> = new Map([
   ["beta.kubernetes.io/arch", 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
   ["beta.kubernetes.io/os", 'deprecated since v1.14; use "kubernetes.io/os" instead'],
@@ -14,7 +14,7 @@ export const OLD_LABELS: ReadonlyMap<string, string> = new Map([
   ["node-role.kubernetes.io/master", 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
 
-/** Of the labels that a map names, the old ones; `placeOf` says where each stands. */
+/** Warns about deprecated labels in a map. `placeOf` gives the path of each. */
 export function labelWarnings(labels: Json | undefined, placeOf: (label: string) => string): readonly string[] {
   return Object.keys(object(labels)).flatMap((label) => {
     const why = OLD_LABELS.get(label);
@@ -22,7 +22,7 @@ export function labelWarnings(labels: Json | undefined, placeOf: (label: string)
   });
 }
 
-/** Of a term's labels, the old ones; with `isJudged`, also values that no label can have. */
+/** Warns about deprecated labels in a term and, with `isJudged`, about invalid label values. */
 export function termWarnings(term: JsonObject, path: string, isJudged = false): readonly string[] {
   return list(term.matchExpressions).flatMap(({ key, values }, index) => {
     const at = `${path}.matchExpressions[${index}]`;

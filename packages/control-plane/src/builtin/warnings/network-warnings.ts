@@ -54,7 +54,7 @@ function peerWarnings(rules: Json | undefined, name: string, peers: string): rea
   );
 }
 
-/** What these write is in order, and written often. */
+/** Objects of these controllers are canonical and frequent, so they are not checked. */
 const CONTROLLERS: readonly (string | undefined)[] = [
   "endpoint-controller",
   "endpointslice-controller.k8s.io",

@@ -20,7 +20,7 @@ const NO_POD = "a null labelSelector results in matching no pod";
 const NEEDED = "requiredDuringSchedulingIgnoredDuringExecution";
 const LIKED = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/** What is odd about a pod or a template of pods though it is valid. `at` is "" for a pod. */
+/** Warnings about a valid pod or pod template. `at` is "" for a pod. */
 export function podWarnings(pod: Json | undefined, at: string): readonly string[] {
   const spec = object(object(pod).spec);
   const annotations = object(object(object(pod).metadata).annotations);
@@ -77,7 +77,7 @@ export function podWarnings(pod: Json | undefined, at: string): readonly string[
   return warnings;
 }
 
-/** Whether an annotation says what the pod's profile does. */
+/** Whether an annotation and the pod's profile agree. */
 function isSameProfile(annotation: Json | undefined, profile: Json | undefined): boolean {
   const { type, localhostProfile } = object(profile);
   if (type === "Localhost") return annotation === `localhost/${localhostProfile}`;
@@ -134,7 +134,7 @@ function containersOf(spec: JsonObject, path: string): readonly Placed[] {
   );
 }
 
-/** A variable that is set again, without building on what it was. */
+/** Warns about a variable that is set again without using its earlier value. */
 function hidden(env: Json | undefined, path: string, warnings: string[]): void {
   const seen = new Set<string>();
   for (const [index, { name, value, valueFrom }] of list(env).entries()) {
@@ -157,7 +157,7 @@ interface Port {
   readonly hostPort: number;
 }
 
-/** More than any header holds: so many clashes of ports are not looked for. */
+/** Maximum number of port conflicts to look for: more than any header holds. */
 const MOST_CLASHES = 1_000;
 
 function ports(containers: readonly Placed[], warnings: string[]): void {

@@ -11,7 +11,7 @@ const OLD_ANNOTATIONS: readonly (readonly [string, string])[] = [
   ["volume.beta.kubernetes.io/mount-options", 'deprecated since v1.31; use "mountOptions" attribute instead'],
 ];
 
-/** Drivers of volumes that are not built in any more: the field, as it is shown, and why. */
+/** Removed volume drivers: field, displayed name and reason. */
 const OLD_DRIVERS: readonly (readonly [field: string, shown: string, why: string])[] = [
   ["photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
   ["gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"],
@@ -23,19 +23,19 @@ const OLD_DRIVERS: readonly (readonly [field: string, shown: string, why: string
   ["cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"],
   ["rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"],
 ];
-/** Of persistent volumes, nothing is said about these. */
+/** Drivers without a warning for persistent volumes. */
 const OF_PODS_ALONE = ["flocker", "quobyte"];
 
 const MILLI = 1_000_000n;
 
-/** A volume, of a pod or persistent, whose driver is gone. */
+/** Warns about a volume of a pod, or a persistent volume, whose driver is removed. */
 export function driverWarnings(volume: JsonObject, path: string, excepted: readonly string[] = []): readonly string[] {
   return OLD_DRIVERS.flatMap(([field, shown, why]) =>
     volume[field] === undefined || excepted.includes(field) ? [] : [`${path}.${shown}: ${why}`],
   );
 }
 
-/** What is odd about the spec of a claim. */
+/** Warnings about the spec of a claim. */
 export function claimWarnings(spec: Json | undefined, path: string): readonly string[] {
   const { requests, limits } = object(object(spec).resources);
   return [
@@ -44,10 +44,10 @@ export function claimWarnings(spec: Json | undefined, path: string): readonly st
   ];
 }
 
-/** A fractional number of bytes, up to thousandths. */
+/** Warns about a fractional number of bytes, down to thousandths. */
 export function fractionWarnings(amounts: Json | undefined, name: string, path: string): readonly string[] {
   const amount = String(object(amounts)[name] ?? "0");
-  // The text shows whole amounts without parsing: every pod passes here.
+  // The text shows integers without parsing. A fast path, because every pod passes here.
   if (!/[.munE-]/.test(amount)) return [];
   const millis = (quantityNanos(amount) + MILLI - 1n) / MILLI;
   if (millis % 1000n === 0n) return [];

@@ -9,7 +9,7 @@ import { claimWarnings } from "./storage-warnings.js";
 
 const POD_NAMES = "Pod names and hostnames";
 
-/** Pods are called by their names in DNS, where dots mean something. */
+/** The names of pods appear in DNS, where dots are separators. */
 function nameWarnings({ metadata }: KubeObject, use: string): readonly string[] {
   const complaints = labelName(metadata.name, false);
   if (complaints.length === 0) return [];
@@ -38,7 +38,7 @@ const daemonSet: Warnings = (set, old) => {
   return podWarnings(at(asJson(set), "spec.template"), "spec.template");
 };
 
-/** Jobs, and what jobs are made from. */
+/** Warnings for Jobs and job templates. */
 function jobWarnings(path: string): Warnings {
   const ofTemplate = templateWarnings(`${path}.template`, true);
   return (job, old) => {
@@ -64,7 +64,7 @@ const statefulTemplate = templateWarnings("spec.template");
 
 const statefulSet: Warnings = (set, old) => {
   const { volumeClaimTemplates, revisionHistoryLimit } = at(asJson(set), "spec");
-  // The real server names the spec of a claim's template in updates alone, and by its name in Go.
+  // kube-apiserver names the spec of a claim template only in updates, by its Go name.
   const part = old === undefined ? "" : ".Spec";
   const ofClaims = list(volumeClaimTemplates).flatMap(({ spec }, index) =>
     claimWarnings(spec, `spec.volumeClaimTemplates[${index}]${part}`),
@@ -74,7 +74,7 @@ const statefulSet: Warnings = (set, old) => {
   return [...statefulTemplate(set, old), ...ofClaims, ...(isEndless ? [`spec.revisionHistoryLimit: ${why}`] : [])];
 };
 
-/** Checks a pod only on create: people change what makes pods, and hardly pods. */
+/** Checks a pod only on create, because clients rarely change pods. */
 const pod: Warnings = (object, old) =>
   old === undefined ? [...nameWarnings(object, "the Pod's hostname"), ...podWarnings(asJson(object), "")] : [];
 

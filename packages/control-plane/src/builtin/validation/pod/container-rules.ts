@@ -47,7 +47,7 @@ const head = struct({
 const pullPolicy = needed(oneOf("Always", "IfNotPresent", "Never"));
 const security = all(securityContext, appArmor);
 
-/** What holds for containers of every sort. */
+/** Rules for every type of container. */
 export function container(volumes: ReadonlySet<string>, pod: JsonObject): StructRule {
   const claims = claimNames(pod);
   return (value, path, errors) => {

@@ -5,7 +5,7 @@ import { configKeyComplaints } from "../config-rules.js";
 import { each, given, label1123, needed, type Rule, type StructRule, struct, subdomain, text } from "../rule.js";
 import { noBacksteps } from "../storage/path-rules.js";
 
-/** Any printable character but the equals sign. */
+/** Any printable ASCII character except the equals sign. */
 export const environmentName: Rule = text((name) => {
   if (name !== "" && !/[^ -<>-~]/.test(name)) return [];
   return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
@@ -25,7 +25,7 @@ const ENV_FIELDS = [
   "status.podIPs",
 ];
 
-/** A field of the pod itself: `metadata.labels['app']`. */
+/** A reference to a field of the pod: `metadata.labels['app']`. */
 export function fieldSelector(supported: readonly string[]): Rule {
   return struct({}, ({ apiVersion, fieldPath }, path, errors) => {
     if (!apiVersion) return void errors.push(required(`${path}.apiVersion`));
@@ -64,7 +64,7 @@ const KNOWN_FIELDS = [
   "status.nominatedNodeName",
 ];
 
-/** What a container may use, as a value. */
+/** A reference to a resource of a container. */
 export function resourceSelector(supported: readonly string[], isInVolume: boolean): Rule {
   return struct({}, ({ resource, containerName, divisor }, path, errors) => {
     const name = String(resource ?? "");
@@ -87,7 +87,7 @@ export function resourceSelector(supported: readonly string[], isInVolume: boole
 }
 
 const HUGE_PAGES = /^(limits|requests)\.hugepages-/;
-/** Resources that are measured in bytes, as the real server calls them. */
+/** Resources measured in bytes, with their names in messages. */
 const SIZED: ReadonlyMap<string, string> = new Map([
   ["memory", "memory"],
   ["ephemeral-storage", "local ephemeral storage"],
@@ -130,7 +130,7 @@ export const env = each(struct({ name: needed(environmentName) }, valueFrom));
 
 export const envFrom = each(
   struct({ prefix: given(environmentName) }, ({ configMapRef, secretRef }, path, errors) => {
-    // The real server leaves the index out where it counts sources.
+    // kube-apiserver omits the index when it counts sources.
     const all = path.replace(/\[\d+\]$/, "");
     for (const [name, reference] of Object.entries({ configMapRef, secretRef })) {
       if (isObject(reference)) needed(subdomain)(reference.name, `${path}.${name}.name`, errors);

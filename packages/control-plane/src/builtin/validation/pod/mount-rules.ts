@@ -4,7 +4,7 @@ import type { FieldError } from "../../../api/status-error.js";
 import { list, object, oneOf, pointed, type Rule, type StructRule } from "../rule.js";
 import { descendingPath } from "../storage/path-rules.js";
 
-/** What a container mounts, against the volumes that its pod has. */
+/** The volume mounts of a container must refer to volumes of its pod. */
 export function volumeMounts(container: JsonObject, volumes: ReadonlySet<string>): Rule {
   return (value, path, errors) => {
     const paths = new Set<Json>();
@@ -61,7 +61,7 @@ const recursiveReadOnly: StructRule = (mount, path, errors) => {
   }
 };
 
-/** What it has as raw devices. */
+/** The raw block devices of a container must refer to volumes of its pod. */
 export function volumeDevices(container: JsonObject, volumes: ReadonlySet<string>): Rule {
   return (value, path, errors) => {
     for (const [index, device] of list(value).entries()) {

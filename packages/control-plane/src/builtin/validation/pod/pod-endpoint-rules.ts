@@ -20,7 +20,7 @@ const namesOf = (spec: JsonObject, ...lists: readonly string[]): Set<Json> =>
 const NOT_EPHEMERAL = ["ports", "resources", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"];
 const FORBIDDEN = "cannot be set for an Ephemeral Container";
 
-/** Ephemeral containers are added, one by one or several, and stay as they were made. */
+/** Ephemeral containers can only be added. Existing ones are immutable. */
 export const ephemeralContainersUpdate: UpdateRule = (pod, old) => {
   if (isStatic(old)) return [forbiddenField("", "static pods do not support ephemeral containers")];
   const errors = fieldErrors();
@@ -67,7 +67,7 @@ function ephemeralContainerErrors(spec: JsonObject): readonly FieldError[] {
 
 const RESIZABLE = ["cpu", "memory"];
 
-/** A resize changes processors and memory, takes no request or limit away, and leaves the pod in its class. */
+/** A resize may change only CPU and memory. It may not remove a request or limit, nor change the QoS class. */
 export const resizeUpdate: UpdateRule = (pod, old) => {
   if (isStatic(old)) return [forbiddenField("", "static pods cannot be resized")];
   const [spec, before] = [object(pod.spec), object(old.spec)];
@@ -108,7 +108,7 @@ export const resizeUpdate: UpdateRule = (pod, old) => {
   return errors;
 };
 
-/** A node that runs a container and does not say with which resources is too old to change them. */
+/** A node that does not report the resources of a running container is too old to resize it. */
 function isResizeSupported(pod: JsonObject): boolean {
   const running = list(object(pod.status).containerStatuses).find(({ state }) => isObject(object(state).running));
   return running === undefined || isObject(running.resources);

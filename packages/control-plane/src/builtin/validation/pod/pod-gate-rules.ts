@@ -9,7 +9,7 @@ const TERMS = `spec.affinity.nodeAffinity.${NEEDED}.nodeSelectorTerms`;
 
 export const isGated = (spec: JsonObject): boolean => list(spec.schedulingGates).length > 0;
 
-/** While a pod waits at its gates, it may be told more narrowly where to go. */
+/** The node selector and affinity of a gated pod may only become narrower. */
 export function narrowingErrors(spec: JsonObject, before: JsonObject): readonly FieldError[] {
   return [
     ...selectorErrors(spec.nodeSelector, object(before.nodeSelector)),
@@ -42,7 +42,7 @@ function affinityErrors(affinity: Json | undefined, before: Json | undefined): r
 const termsOf = (affinity: Json | undefined): readonly JsonObject[] =>
   list(object(object(affinity)[NEEDED]).nodeSelectorTerms);
 
-/** Whether a term begins with all that it required before. One that required nothing selects nothing, and stays so. */
+/** Whether a term still starts with all its old requirements. An empty term matches nothing and must stay empty. */
 function isNarrower(term: JsonObject, before: JsonObject): boolean {
   const fields = ["matchExpressions", "matchFields"];
   if (fields.every((name) => list(before[name]).length === 0)) {
@@ -54,7 +54,7 @@ function isNarrower(term: JsonObject, before: JsonObject): boolean {
   });
 }
 
-/** The affinity with the one to nodes taken back, which may have changed. */
+/** The affinity with its old node affinity, which may change. */
 export function withNodeAffinityOf(before: Json | undefined, affinity: Json | undefined): JsonObject | undefined {
   const { nodeAffinity: old } = object(before);
   const { nodeAffinity, ...others } = object(affinity);

@@ -21,7 +21,7 @@ export const podRule: Rule = (value, _path, errors) => {
   checkPodSpec(object(spec), "spec", errors, String(object(metadata).name ?? ""));
 };
 
-/** What holds for new pods, and not for templates of them. */
+/** Rules for new pods that do not apply to pod templates. */
 export function newPodErrors(pod: KubeObject): readonly FieldError[] {
   const spec = object((pod as unknown as JsonObject).spec);
   const errors = ["containers", "initContainers"].flatMap((field) =>
@@ -50,7 +50,7 @@ function annotationErrors({ metadata, spec }: JsonObject): readonly FieldError[]
   return errors;
 }
 
-/** What a pod was made for, and by which profile it is bound, stays. */
+/** The mirror pod and AppArmor annotations are immutable. */
 function annotationUpdateErrors(pod: JsonObject, old: JsonObject): readonly FieldError[] {
   const of = ({ metadata }: JsonObject): JsonObject => object(object(metadata).annotations);
   const [now, before] = [of(pod), of(old)];
@@ -71,7 +71,7 @@ function isDeletionCost(text: string): boolean {
 const MUTABLE =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/** A pod is what it was made as, but for images, a nearer deadline and more tolerations. */
+/** A pod is immutable, except for images, an earlier deadline and additional tolerations. */
 export function podUpdate(pod: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = [...annotationUpdateErrors(pod, old), ...annotationErrors(pod)];
   const [spec, before] = [object(pod.spec), object(old.spec)];
@@ -106,7 +106,7 @@ function imageErrors(containers: readonly JsonObject[], path: string): readonly 
 
 const MAX_SECONDS = 2_147_483_647;
 
-/** A deadline may come nearer, and not go. */
+/** A deadline may become earlier, but may not be removed. */
 function deadlineError(now: Json | undefined, before: Json | undefined): FieldError | undefined {
   const at = "spec.activeDeadlineSeconds";
   if (typeof now !== "number") {
@@ -118,7 +118,7 @@ function deadlineError(now: Json | undefined, before: Json | undefined): FieldEr
   return invalidValue(at, now, "must be less than or equal to previous value");
 }
 
-/** Gates are opened one by one, and none is added. */
+/** Scheduling gates may only be removed. */
 function newGates(spec: JsonObject, before: JsonObject): readonly FieldError[] {
   const known = new Set(list(before.schedulingGates).map(({ name }) => name));
   return list(spec.schedulingGates).flatMap(({ name }, index) => {
@@ -128,7 +128,7 @@ function newGates(spec: JsonObject, before: JsonObject): readonly FieldError[] {
   });
 }
 
-/** The spec with what may change taken back, so that the rest can be compared. */
+/** The spec with the old values of mutable fields, to compare the rest. */
 function withMutableFieldsOf(before: JsonObject, spec: JsonObject): JsonObject {
   const withImages = (name: string): readonly JsonObject[] =>
     list(spec[name]).map((container, index) => ({ ...container, image: list(before[name])[index]?.image ?? "" }));

@@ -44,7 +44,7 @@ import { appArmor, identifier, seccompProfile, windowsOptions } from "./security
 
 const SIDECARS = "may not be set for init containers without restartPolicy=Always";
 
-/** All containers of a pod, against its volumes. */
+/** Validates all containers of a pod. */
 function checkContainers(spec: JsonObject, volumes: ReadonlySet<string>, path: string, errors: FieldError[]): void {
   const common = container(volumes, spec);
   const names = new Set<Json>();
@@ -89,7 +89,7 @@ function checkHostPorts(containers: readonly JsonObject[], path: string, errors:
 
 const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
 
-/** Settings that the node's own processes would share. */
+/** Sysctls that would affect the node if the pod shares its namespace. */
 const NODE_WIDE: readonly (readonly [field: string, of: RegExp])[] = [
   ["hostNetwork", /^net[./]/],
   ["hostIPC", /^(kernel[./](shm|msg|sem)|fs[./]mqueue[./])/],
@@ -139,7 +139,7 @@ const podSecurity: StructRule = (spec, path, errors) => {
   securityPolicies(securityContext, at, errors);
 };
 
-/** On the node's network a port is the node's. Templates may leave it open: pods are given theirs. */
+/** With hostNetwork, hostPort must equal containerPort. A template may omit it, because defaulting sets it in pods. */
 const hostNetwork =
   (isPod: boolean): StructRule =>
   ({ hostNetwork: isOn, containers }, path, errors) => {
@@ -188,7 +188,7 @@ const dnsConfig =
     return undefined;
   };
 
-/** The same complaint, of names that may have underscores. */
+/** The same message for names that may contain underscores. */
 const withUnderscores = (why: string): string =>
   why
     .replace("characters, '-' or '.'", "characters, '_', '-' or '.'")
@@ -234,7 +234,7 @@ const spreadConstraints: Rule = (value, path, errors) => {
 };
 
 const readinessGates = each(struct({ conditionType: qualified }));
-/** An invalid name is reported on the gate itself. */
+/** kube-apiserver reports an invalid name on the gate itself. */
 const schedulingGates: Rule = (gates, path, errors) => {
   const names = new Set<Json | undefined>();
   for (const [index, { name }] of list(gates).entries()) {
@@ -244,7 +244,7 @@ const schedulingGates: Rule = (gates, path, errors) => {
   }
 };
 
-/** A container sleeps before its end, or after its start, for as long as its pod may take to end. */
+/** A sleep handler may not exceed the termination grace period. */
 const sleeps: StructRule = (spec, path, errors) => {
   const { terminationGracePeriodSeconds: graceSeconds } = spec;
   if (typeof graceSeconds !== "number" || graceSeconds < 0) return;
@@ -280,7 +280,7 @@ const after: readonly (readonly [string, Rule])[] = [
   ["preemptionPolicy", pointed(needed(oneOf("PreemptLowerPriority", "Never")))],
 ];
 
-/** A token is for an account. */
+/** A service account token requires a service account. */
 const tokens: StructRule = ({ volumes, serviceAccountName }, path, errors) => {
   if (serviceAccountName) return;
   for (const [index, volume] of list(volumes).entries()) {
@@ -292,7 +292,7 @@ const tokens: StructRule = ({ volumes, serviceAccountName }, path, errors) => {
   }
 };
 
-/** What pods are made from, wherever it stands; `podName` is that of a pod, and undefined for a template. */
+/** Validates a pod spec. `podName` is the name of a pod; undefined for a template. */
 export function checkPodSpec(spec: JsonObject, path: string, errors: FieldError[], podName?: string): void {
   const volumes = checkVolumes(spec.volumes, `${path}.volumes`, errors, podName);
   resourceClaims(spec.resourceClaims, `${path}.resourceClaims`, errors);
@@ -317,7 +317,7 @@ export function checkPodSpec(spec: JsonObject, path: string, errors: FieldError[
   if (podName !== undefined) tokens(spec, path, errors);
 }
 
-/** Metadata and spec of the pods to be made. */
+/** Validates the metadata and spec of a pod template. */
 export function checkPodTemplate(template: Json | undefined, path: string, errors: FieldError[]): void {
   const { metadata, spec } = object(template);
   labels(object(metadata).labels, `${path}.labels`, errors);

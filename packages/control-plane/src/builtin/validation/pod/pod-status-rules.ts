@@ -22,7 +22,7 @@ const conditions: Rule = (value, path, errors) => {
 const ipsOf = (status: JsonObject, name: string): readonly string[] =>
   list(status[name]).map(({ ip }) => String(ip ?? ""));
 
-/** One address of each family at most; those that were there before are not looked at again. */
+/** At most one address per family. Addresses that existed before are not validated again. */
 function addresses(status: JsonObject, before: JsonObject, name: string, struct: string, errors: FieldError[]): void {
   const at = `status.${name}`;
   const [now, known] = [ipsOf(status, name), ipsOf(before, name)];
@@ -42,7 +42,7 @@ function addresses(status: JsonObject, before: JsonObject, name: string, struct:
 
 const isOver = (status: JsonObject): boolean => object(status.state).terminated !== undefined;
 
-/** What ended stays so, where nothing starts it again. */
+/** A terminated container that is not restarted must stay terminated. */
 function revived(pod: JsonObject, old: JsonObject, field: string, isRestarted: (name: Json, code: number) => boolean) {
   const now = list(object(pod.status)[field]);
   return list(object(old.status)[field]).flatMap((before, index) => {
@@ -63,7 +63,7 @@ function restarts(spec: JsonObject, containers: string): (name: Json, code: numb
   };
 }
 
-/** Which claim gives what the containers ask for beyond the usual. */
+/** The claim that provides the extended resources of the containers. */
 function extendedResources(claim: Json | undefined, spec: JsonObject, path: string, errors: FieldError[]): void {
   if (!isObject(claim)) return;
   const containers = [...list(spec.containers), ...list(spec.initContainers)];
@@ -92,7 +92,7 @@ function extendedResources(claim: Json | undefined, spec: JsonObject, path: stri
   needed(subdomain)(claim.resourceClaimName, `${path}.resourceClaimName`, errors);
 }
 
-/** What the status of a pod may say after what it said before. */
+/** Validates a change of a pod's status. */
 export function podStatusUpdate(pod: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   const [status, before, spec] = [object(pod.status), object(old.status), object(old.spec)];

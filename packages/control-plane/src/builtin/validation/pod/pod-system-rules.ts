@@ -6,7 +6,7 @@ import { podResources, resourceRequirements } from "./resource-rules.js";
 
 const HOSTNAME_BYTES = 64;
 
-/** A name of its own for the pod's host. */
+/** Validates hostnameOverride. */
 export const hostnameOverride: StructRule = (
   { hostnameOverride: name, setHostnameAsFQDN, hostNetwork },
   path,
@@ -21,7 +21,7 @@ export const hostnameOverride: StructRule = (
   subdomain(name, at, errors);
 };
 
-/** What a pod costs beyond its containers. */
+/** Validates the pod overhead. */
 export const podOverhead: StructRule = ({ overhead: limits }, path, errors) => {
   if (isObject(limits)) resourceRequirements({ limits }, `${path}.overhead`, errors);
 };
@@ -31,7 +31,7 @@ const containersOf = (spec: JsonObject, path: string): readonly (readonly [JsonO
     list(spec[name]).map((each, index) => [each, `${path}.${name}[${index}]`] as const),
   );
 
-/** Processes of a Windows host: all containers are, or none is. */
+/** Either all containers of a Windows pod are host processes or none is. */
 export const hostProcesses: StructRule = (spec, path, errors) => {
   const ofPod = object(object(spec.securityContext).windowsOptions).hostProcess;
   const containers = containersOf(spec, path);
@@ -86,7 +86,7 @@ const LINUX_CONTAINER_FIELDS = [
   "runAsGroup",
 ];
 
-/** Whether a field says something; a switch that is off does not. */
+/** Whether a field is set. A boolean field counts only if it is true. */
 function isSet(of: JsonObject, field: string): boolean {
   const [parent, name] = field.includes(".") ? (field.split(".") as [string, string]) : [undefined, field];
   const value = parent === undefined ? of[name] : object(of[parent])[name];
@@ -105,7 +105,7 @@ function forbiddenFields(spec: JsonObject, path: string, errors: FieldError[]): 
   }
 }
 
-/** A pod for one system says nothing of the other. */
+/** A pod for one operating system may not set fields of the other. */
 export const operatingSystem: StructRule = (spec, path, errors) => {
   if (!isObject(spec.os)) return;
   const { name } = spec.os;
@@ -122,7 +122,7 @@ export const operatingSystem: StructRule = (spec, path, errors) => {
   }
 };
 
-/** What follows the containers. */
+/** Validates pod-level resources, which come after the containers. */
 export const podLevelResources: StructRule = (spec, path, errors) => {
   if (!isObject(spec.resources)) return;
   if (object(spec.os).name === "windows") {
@@ -130,7 +130,7 @@ export const podLevelResources: StructRule = (spec, path, errors) => {
   } else podResources(spec, `${path}.resources`, errors);
 };
 
-/** What a pod in a user namespace of its own cannot share with its node. */
+/** Fields that a pod in its own user namespace cannot use. */
 export const userNamespace: StructRule = (spec, path, errors) => {
   if (spec.hostUsers !== false) return;
   const refuse = (at: string): number => errors.push(forbiddenField(at, "when `hostUsers` is false"));
@@ -142,7 +142,7 @@ export const userNamespace: StructRule = (spec, path, errors) => {
   }
 };
 
-/** The files that environments are read from lie in directories of the pod's own. */
+/** Environment files must lie in emptyDir volumes. */
 export const environmentFiles: StructRule = (spec, path, errors) => {
   const volumes = list(spec.volumes);
   for (const [container, of] of containersOf(spec, path)) {

@@ -38,7 +38,7 @@ const HANDLERS: Readonly<Record<string, Rule>> = {
   sleep: () => {},
 };
 
-/** Exactly one way to do it. */
+/** Exactly one handler. */
 const handler: StructRule = (value, path, errors) => {
   const present = Object.keys(HANDLERS).filter((name) => isObject(value[name]));
   for (const [index, name] of present.entries()) {
@@ -74,7 +74,7 @@ const noGrace: StructRule = ({ terminationGracePeriodSeconds: seconds }, path, e
   errors.push(invalidValue(`${path}.terminationGracePeriodSeconds`, seconds, "must not be set for readinessProbes"));
 };
 
-/** What runs at the start, at the end and while a container lives. */
+/** Lifecycle handlers and probes. */
 export const lifetime: Readonly<Record<string, Rule>> = {
   lifecycle: struct({ postStart: struct({}, handler), preStop: struct({}, handler) }),
   livenessProbe: probe(onlyOneSuccess),

@@ -15,7 +15,7 @@ import {
 } from "../rule.js";
 
 const CONTAINER = ["cpu", "ephemeral-storage", "memory"];
-/** What quotas count; half a one does not exist. */
+/** Resources that quotas count. Their amounts are integers. */
 const COUNTED = [
   "pods",
   "resourcequotas",
@@ -27,25 +27,25 @@ const COUNTED = [
   "services.nodeports",
   "services.loadbalancers",
 ];
-/** What quotas measure of pods. */
+/** Resources of pods that quotas measure. */
 export const QUOTA_OF_PODS = [
   "pods",
   ...["", "requests.", "limits."].flatMap((prefix) => CONTAINER.map((name) => `${prefix}${name}`)),
 ];
-/** All that the server's own quotas know. */
+/** All native quota resources. */
 export const QUOTA = [...new Set([...QUOTA_OF_PODS, "requests.storage", ...COUNTED])];
 const STANDARD = [...QUOTA, "storage", "attachable-volumes-"];
 const BILLION = 1_000_000_000n;
 
 const isHugePages = (name: string): boolean => name.startsWith("hugepages-");
-/** Resources of the server's own: those without a domain, and its own domain's. */
+/** Whether a resource is native: it has no domain, or the domain kubernetes.io. */
 export const isNativeResource = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/");
 const isExtended = (name: string): boolean => {
   if (isNativeResource(name) || name.startsWith("requests.")) return false;
   return qualifiedName(`requests.${name}`).length === 0;
 };
 
-/** The name of a resource, of any sort. */
+/** Validates the name of any resource. */
 export function resourceName(name: string, path: string, errors: FieldError[]): void {
   const complaints = qualifiedName(name);
   for (const why of complaints) errors.push(invalidValue(path, name, why));
@@ -78,7 +78,7 @@ export function quotaResourceName(name: string, path: string, errors: FieldError
   }
 }
 
-/** An amount that is not negative, and whole where the resource is counted. */
+/** Validates an amount: not negative, and an integer if the resource is counted. */
 export function resourceAmount(name: string, value: Json, path: string, errors: FieldError[]): void {
   nonNegativeQuantity(value, path, errors);
   if ((COUNTED.includes(name) || isExtended(name)) && nanosOf(value) % BILLION !== 0n) {
@@ -91,7 +91,7 @@ const amounts = entriesOf((name, value, path, errors) => {
   resourceAmount(name, value, path, errors);
 });
 
-/** Native resources may be asked for beyond what is guaranteed; others may not. */
+/** Native resources may be overcommitted, except for huge pages. */
 export const isOvercommitted = (name: string): boolean => isNativeResource(name) && !isHugePages(name);
 
 const requestsWithinLimits: StructRule = ({ limits, requests }, path, errors) => {
@@ -133,7 +133,7 @@ const podAmounts = entriesOf((name, value, path, errors) => {
   resourceAmount(name, value, path, errors);
 });
 
-/** What all containers ask for together; init containers run before the others, one after the other. */
+/** The total request of all containers. Init containers run one after the other, before the others. */
 function askedFor(spec: JsonObject, name: string): bigint {
   const of = (container: JsonObject): bigint => nanosOf(field(object(object(container.resources).requests), name));
   const isSidecar = ({ restartPolicy }: JsonObject): boolean => restartPolicy === "Always";
@@ -148,7 +148,7 @@ function askedFor(spec: JsonObject, name: string): bigint {
   return highest;
 }
 
-/** What a pod as a whole asks for and may have, with what its containers do. */
+/** Validates pod-level requests and limits together with those of the containers. */
 export const podResources: StructRule = (spec, path, errors) => {
   const resources = object(spec.resources);
   if (resources.claims !== undefined) {
@@ -166,7 +166,7 @@ export const podResources: StructRule = (spec, path, errors) => {
 const amountText = (nanos: bigint): string =>
   quantityText(nanos % BILLION === 0n ? String(nanos / BILLION) : `${nanos}n`);
 
-/** What a container asks for and may have. */
+/** Validates the requests and limits of a container. */
 export const resourceRequirements: Rule = struct(
   { limits: amounts, requests: amounts },
   requestsWithinLimits,

@@ -6,7 +6,7 @@ import { list, object, oneOf, pointed } from "../rule.js";
 const RESIZED = ["cpu", "memory"];
 const RESIZE_POLICIES = ["NotRequired", "RestartContainer"];
 
-/** What a change of its resources does to a container of a pod that restarts so. */
+/** Validates how a container reacts to a resize, given the pod's restartPolicy. */
 export function resizePolicy(
   of: Json | undefined,
   podPolicy: Json | undefined,
@@ -33,7 +33,7 @@ export function resizePolicy(
 const MAX_RULES = 20;
 const MAX_CODES = 255;
 
-/** When a container starts again, and by which exit codes otherwise. */
+/** Validates a container's restartPolicy and its rules for exit codes. */
 export function restartPolicy(container: JsonObject, path: string, isInit: boolean, errors: FieldError[]): void {
   const rules = list(container.restartPolicyRules);
   const at = `${path}.restartPolicyRules`;

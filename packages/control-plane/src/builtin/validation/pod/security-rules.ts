@@ -21,7 +21,7 @@ const MAX_SPEC_BYTES = 64 * 1024;
 const NETBIOS = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const DNS_DOMAIN = /^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*\.?$/;
 
-/** `domain\user`, or a user alone. */
+/** `domain\user`, or only a user. */
 function userNameComplaints(name: string): readonly string[] {
   if (name === "") return ["runAsUserName cannot be an empty string"];
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
@@ -75,7 +75,7 @@ export const securityContext = struct(
   },
 );
 
-/** A profile's type, and its place on the node where it has one. */
+/** An AppArmor profile's type, and its path on the node for Localhost. */
 export const appArmor = struct({
   appArmorProfile: struct(
     {

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../../api/json.js";
 import { internal } from "../internal-struct.js";
 import { given, label1123, list, object, pointed, type Rule, subdomain } from "../rule.js";
 
-/** The claims of a pod on devices: each has a name of its own, and is there already or made from a template. */
+/** A pod's resource claims: unique names, each existing or created from a template. */
 export const resourceClaims: Rule = (value, path, errors) => {
   const names = new Set<Json>();
   for (const [index, claim] of list(value).entries()) {
@@ -26,7 +26,7 @@ export const resourceClaims: Rule = (value, path, errors) => {
   }
 };
 
-/** Which of its pod's claims a container uses: a claim as a whole, or requests of it, each once. */
+/** The claims of its pod that a container uses: a whole claim or one of its requests, each once. */
 export function claimNames(spec: JsonObject): Rule {
   const known = [...new Set(list(spec.resourceClaims).map(({ name }) => String(name ?? "")))].filter(
     (name) => name !== "",

@@ -22,7 +22,7 @@ import { labelSelector } from "../selector-rules.js";
 
 const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
-/** Known modes, and the one for a single pod alone. */
+/** Known access modes. ReadWriteOncePod excludes all others. */
 export const accessModes: Rule = (value, path, errors) => {
   if (!isArray(value)) return;
   for (const mode of value)
@@ -63,7 +63,7 @@ const sameSource: StructRule = ({ dataSource: one, dataSourceRef: other }, path,
   }
 };
 
-/** What a claim asks for. */
+/** Validates the spec of a claim. */
 export const claimSpec: Rule = struct(
   {},
   ({ accessModes: modes, selector }, path, errors) => {
@@ -86,7 +86,7 @@ export const claimSpec: Rule = struct(
 const CHANGED =
   "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
 
-/** A claim may be bound once, and grow where it is. */
+/** A claim can be bound once, and can grow once it is bound. */
 export function claimUpdate(claim: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   const [spec, before] = [object(claim.spec), object(old.spec)];
@@ -114,7 +114,7 @@ export function claimUpdate(claim: JsonObject, old: JsonObject): FieldError[] {
 
 const SPEC = "core.PersistentVolumeClaimSpec";
 
-/** The spec with what may change taken back, so that the rest can be compared. */
+/** The spec with the old values of mutable fields, to compare the rest. */
 function withMutableFieldsOf(before: JsonObject, spec: JsonObject, isBound: boolean): JsonObject {
   const named = before.storageClassName === undefined ? without(spec, "storageClassName") : spec;
   if (!isBound) return named;

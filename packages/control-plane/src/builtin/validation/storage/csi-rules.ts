@@ -64,7 +64,7 @@ const driver: StructRule = (spec, path, errors) => {
   }
 };
 
-/** The name of the first field is misspelt by the real server. */
+/** kube-apiserver misspells the name of the first field. */
 const driverUpdate: UpdateRule = (changed, old) => {
   const [now, before] = [object(changed.spec), object(old.spec)];
   const kept = (field: string, shown = field): readonly FieldError[] =>
@@ -112,7 +112,7 @@ const nodeUpdate: UpdateRule = (changed, old) => {
   );
 };
 
-/** The struct that the real server compares. */
+/** The struct as kube-apiserver shows it. */
 function printedDriver({ name = "", nodeID = "", topologyKeys }: JsonObject): Printed {
   const driver = { Name: name, NodeID: nodeID, TopologyKeys: topologyKeys ?? null, Allocatable: null };
   return new Printed(() => JSON.stringify(driver));

@@ -19,7 +19,7 @@ const partition = number((value) => value >= 0 && value <= 255, "must be between
 const unitNumber = between(0, 255);
 const namedSecret = struct({ name: needed() });
 
-/** What an initiator or a target calls itself, by the three ways there are. */
+/** The three formats of iSCSI names. */
 const ISCSI_NAMES: Readonly<Record<string, RegExp>> = {
   iqn: /iqn\.\d{4}-\d{2}\.([A-Za-z0-9-.]+)(:[^,;*&$|\s]+)$/,
   eui: /^eui.[A-Za-z0-9]{16}$/,
@@ -38,7 +38,7 @@ const chapSecret: StructRule = (disk, path, errors) => {
   if (isAuthenticated && isEmpty(disk.secretRef)) errors.push(required(`${path}.secretRef`));
 };
 
-/** What a pod and a persistent volume say alike of a disk; the names of targets are worded apart. */
+/** Rules for iSCSI disks of pods and persistent volumes. Only the message about the target's name differs. */
 const iscsi = (unknownTarget: string): Rule =>
   struct(
     { targetPortal: needed(), iqn: needed(iscsiName(unknownTarget)), lun: unitNumber },
@@ -118,7 +118,7 @@ const nfs = struct({ server: needed() }, ({ path: target }, path, errors) => {
     errors.push(invalidValue(`${path}.path`, target ?? "", "must be an absolute path"));
 });
 
-/** Disks of clouds and networks, as pods mount them; persistent volumes say the same of most. */
+/** Rules for cloud and network disks of pods. Persistent volumes share most of them. */
 export const disks = {
   gcePersistentDisk: struct({ pdName: needed(), partition }),
   awsElasticBlockStore: struct({ volumeID: needed(), partition }),
@@ -143,7 +143,7 @@ export const disks = {
 
 const otherSecret = struct({ name: needed(), namespace: needed() });
 
-/** Further fields that a persistent volume needs, because it has no namespace. */
+/** Rules for persistent volumes, which need further fields because they have no namespace. */
 export const persistentDisks: Readonly<Record<string, Rule>> = {
   ...disks,
   iscsi: iscsi("must be valid format"),
@@ -161,6 +161,6 @@ export const persistentDisks: Readonly<Record<string, Rule>> = {
   storageos: struct({ volumeName: needed(label1123), volumeNamespace: given(label1123), secretRef: otherSecret }),
 };
 
-/** As the real server calls some of them in its messages. */
+/** Names of some sources in kube-apiserver's messages. */
 export const MESSAGE_NAMES: Readonly<Record<string, string>> = { gcePersistentDisk: "persistentDisk" };
 export const FORBIDDEN_NAMES: Readonly<Record<string, string>> = { cephfs: "cephFS", downwardAPI: "downwarAPI" };

@@ -8,13 +8,13 @@ const BACKSTEPS = "must not contain '..'";
 
 export const noBacksteps: Rule = text((path) => (hasBacksteps(path) ? [BACKSTEPS] : []));
 
-/** Stays below where it starts. */
+/** A relative path without backsteps. */
 export const descendingPath: Rule = text((path) => [
   ...(path.startsWith("/") ? ["must be a relative path"] : []),
   ...(hasBacksteps(path) ? [BACKSTEPS] : []),
 ]);
 
-/** So does this, and it leaves alone the names that a node uses for itself. */
+/** A relative path without backsteps that does not start with `..`, which the kubelet reserves. */
 export const unreservedPath: Rule = (value, path, errors) => {
   descendingPath(value, path, errors);
   const given = String(value ?? "");
@@ -22,7 +22,7 @@ export const unreservedPath: Rule = (value, path, errors) => {
     errors.push(invalidValue(path, given, "must not start with '..'"));
 };
 
-/** A profile on the node has a path; others have none. */
+/** A Localhost profile has a path. Other profiles have none. */
 export function localhostProfile(of: "seccomp" | "AppArmor"): StructRule {
   return (profile, path, errors) => {
     const { type, localhostProfile: file } = profile;
@@ -39,7 +39,7 @@ export function localhostProfile(of: "seccomp" | "AppArmor"): StructRule {
   };
 }
 
-/** `acme.io/foo`: a domain, and a path below it. */
+/** A domain and a path below it: `acme.io/foo`. */
 export const domainPath: Rule = (value, path, errors) => {
   const given = String(value ?? "");
   if (given === "") return void errors.push(required(path));

@@ -46,7 +46,7 @@ const capacity: StructRule = ({ capacity: value }, path, errors) => {
 
 const secretReference = struct({ name: needed(subdomain), namespace: needed(label1123) });
 
-/** Where a volume's data is, in the real server's order. */
+/** Volume sources, in kube-apiserver's order. */
 const SOURCES: Readonly<Record<string, Rule>> = {
   hostPath,
   ...pick("gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs"),
@@ -103,7 +103,7 @@ const volumeSpec: StructRule = (spec, path, errors) => {
     errors.push(required(`${path}.csi`, "has to be specified when using volumeAttributesClassName"));
 };
 
-/** The data of a volume stays where it is. */
+/** The source of a persistent volume is immutable. */
 export function volumeUpdate(volume: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   const [spec, before] = [withExpansionSecretOf(object(volume.spec), object(old.spec)), object(old.spec)];
@@ -126,7 +126,7 @@ export function volumeUpdate(volume: JsonObject, old: JsonObject): FieldError[] 
 
 const VOLUME_SOURCE = "core.PersistentVolumeSource";
 
-/** The secret for growing may be added later. */
+/** The secret for expansion may be added later. */
 function withExpansionSecretOf(spec: JsonObject, before: JsonObject): JsonObject {
   if (!isObject(spec.csi) || !isObject(before.csi) || before.csi.controllerExpandSecretRef !== undefined) return spec;
   const { controllerExpandSecretRef: _added, ...csi } = spec.csi;
@@ -142,7 +142,7 @@ const topologyRequirement = struct({}, ({ key = "", values }, path, errors) => {
   qualified(key, `${path}.key`, errors);
 });
 
-/** Places where volumes may be made: each key once in a term, and no term twice. */
+/** Allowed topologies: each key once per term, and no duplicate terms. */
 const topologies: Rule = (value, path, errors) => {
   const seen: Json[] = [];
   for (const [index, { matchLabelExpressions: expressions }] of list(value).entries()) {
@@ -155,7 +155,7 @@ const topologies: Rule = (value, path, errors) => {
       values.set(key, isArray(expression.values) ? [...new Set(expression.values)].sort() : []);
     }
     const term = Object.fromEntries(values);
-    // The real server compares with as many empty terms as there are terms, too.
+    // kube-apiserver also compares with as many empty terms as there are terms.
     const empties = values.size === 0 ? list(value).length : 0;
     const repeats = seen.filter((other) => isSameJson(other, term)).length + empties;
     for (let count = 0; count < repeats; count++) errors.push(duplicate(at, ""));
@@ -166,7 +166,7 @@ const topologies: Rule = (value, path, errors) => {
 const MAX_PARAMETERS = 512;
 const MAX_PARAMETER_BYTES = 262_144;
 
-/** What a class hands to its driver. */
+/** The parameters of a storage class. */
 export const classParameters: Rule = (value, path, errors) => {
   const entries = Object.entries(object(value));
   if (entries.length > MAX_PARAMETERS) return void errors.push(tooLong(path, MAX_PARAMETERS));
@@ -187,7 +187,7 @@ const storageClass: Rule = struct({
   allowedTopologies: topologies,
 });
 
-/** A class says how volumes are made: volumes that were made remember it. */
+/** A storage class is immutable, because existing volumes depend on it. */
 export const storageClassUpdate = immutable("", "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode");
 
 export const storageRules: Readonly<Record<string, Rule>> = {

@@ -75,7 +75,7 @@ const downwardFile = struct(
   ({ mode }, path, errors) => fileMode(mode, `${path}.mode`, errors),
 );
 
-/** The real server names files of a downward API without their place in the list. */
+/** kube-apiserver omits the index of downwardAPI files. */
 const downwardFiles: Rule = (items, path, errors) => {
   for (const file of list(items)) downwardFile(file, path.replace(/\.items$/, ""), errors);
 };
@@ -113,7 +113,7 @@ const SOURCES: Readonly<Record<string, Rule>> = {
   clusterTrustBundle,
 };
 
-/** The files that a source puts into the folder, with the text for a clash. */
+/** The files that a source projects, with the text that a conflict shows. */
 function filesOf(name: string, source: JsonObject): readonly (readonly [file: string, shown: Json])[] {
   if (name === "clusterTrustBundle") return [[String(source.path ?? ""), source.path ?? ""]];
   return list(source.items)
@@ -122,7 +122,7 @@ function filesOf(name: string, source: JsonObject): readonly (readonly [file: st
     .map((file) => [file, name === "downwardAPI" ? file : (source.name ?? "")]);
 }
 
-/** Sources that share a folder do not share a file. */
+/** Projected sources may not project the same file. */
 const projected = struct({ defaultMode: fileMode }, ({ sources }, path, errors) => {
   const taken = new Set<string>();
   for (const [index, source] of list(sources).entries()) {
@@ -131,7 +131,7 @@ const projected = struct({ defaultMode: fileMode }, ({ sources }, path, errors) 
     for (const name of present) {
       const content = object(source[name]);
       SOURCES[name]!(content, `${at}.${name}`, errors);
-      // The real server names the path of a token as if it were the volume's.
+      // kube-apiserver reports the path of a token as that of the volume.
       if (name === "serviceAccountToken") needed(unreservedPath)(content.path, `${path}.path`, errors);
       for (const [file, shown] of filesOf(name, content)) {
         if (taken.has(file)) errors.push(invalidValue(path, shown, "conflicting duplicate paths"));
@@ -153,7 +153,7 @@ const HOST_PATH_TYPES = [
   "Socket",
 ];
 
-/** A driver's name is a domain, in any case, of at most 63 characters. */
+/** A driver's name is a case-insensitive domain of at most 63 characters. */
 export const driverName: Rule = (value, path, errors) => {
   const name = String(value ?? "");
   if (name === "") return void errors.push(required(path));
@@ -173,7 +173,7 @@ const csi = struct({ driver: driverName }, ({ nodePublishSecretRef: secret }, pa
   else subdomain(secret.name, `${path}.name`, errors);
 });
 
-/** What a folder of the node is, for pods and for persistent volumes. */
+/** A hostPath of a pod or persistent volume. */
 export const hostPath = struct({}, ({ path: target, type }, path, errors) => {
   if (!target) return void errors.push(required(`${path}.path`));
   noBacksteps(target, `${path}.path`, errors);
@@ -181,7 +181,7 @@ export const hostPath = struct({}, ({ path: target, type }, path, errors) => {
   return undefined;
 });
 
-/** By the name of the source, in the real server's order. */
+/** By source name, in kube-apiserver's order. */
 const VOLUME_SOURCES: Readonly<Record<string, Rule>> = {
   emptyDir: struct({}, ({ sizeLimit }, path, errors) => {
     if (nanosOf(sizeLimit) < 0n)
@@ -218,7 +218,7 @@ const VOLUME_SOURCES: Readonly<Record<string, Rule>> = {
   image: struct({ reference: needed(), pullPolicy: needed(oneOf("Always", "IfNotPresent", "Never")) }),
 };
 
-/** Exactly one of the sources; the rule of the first one says what is wrong with it. */
+/** Exactly one source. Only the first one is validated. */
 export function oneSource(sources: Readonly<Record<string, Rule>>, always?: string): StructRule {
   return (value, path, errors) => {
     const present = Object.keys(sources).filter((name) => isObject(value[name]));
@@ -236,7 +236,7 @@ export function oneSource(sources: Readonly<Record<string, Rule>>, always?: stri
 const source = oneSource(VOLUME_SOURCES);
 const volumeName = needed(label1123);
 
-/** Checks the volumes of a pod; returns the names of those that are in order, which containers may mount. */
+/** Validates the volumes of a pod. Returns the names of valid ones, which containers may mount. */
 export function checkVolumes(
   volumes: JsonObject[string] | undefined,
   path: string,

@@ -24,7 +24,7 @@ import {
 
 const segment = text((value) => pathSegmentName(value, false));
 const reference = struct({ kind: needed(segment), name: needed(segment) });
-/** The selector is not validated: the metrics API reads it. */
+/** The selector is not validated here: the metrics API parses it. */
 const metric = struct({ name: neededWith("must specify a metric name", segment) });
 
 const target = struct({}, (value, path, errors) => {
@@ -43,7 +43,7 @@ const target = struct({}, (value, path, errors) => {
   }
 });
 
-/** Says which of two amounts a target needs. */
+/** Requires one of two amounts in a target. */
 function choice(one: string, other: string, missing: string, both?: string): StructRule {
   return (source, path, errors) => {
     const given = object(source.target);
@@ -62,7 +62,7 @@ const utilization = choice(
   "may not set both a target raw value and a target utilization",
 );
 
-/** Where a number comes from, in the real server's order. */
+/** Metric sources, in kube-apiserver's order. */
 const SOURCES: Readonly<Record<string, Rule>> = {
   object: struct(
     { describedObject: reference, metric, target },

@@ -43,14 +43,14 @@ const numbers = struct({
   maxFailedIndexes: pointed(nonNegative),
 }) as StructRule;
 
-/** A controller elsewhere, named by its domain. */
+/** The domain-prefixed name of an external controller. */
 const managedBy: StructRule = ({ managedBy: name }, path, errors) => {
   if (name === undefined) return;
   domainPath(name, `${path}.managedBy`, errors);
   if (Buffer.byteLength(String(name)) > 63) errors.push(tooLong(`${path}.managedBy`, 63));
 };
 
-/** Indexes are counted, and kept within bounds. */
+/** Limits for Indexed Jobs. */
 const indexes: StructRule = (spec, path, errors) => {
   const { completionMode, completions, parallelism, maxFailedIndexes, backoffLimitPerIndex } = spec;
   if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined) {
@@ -84,7 +84,7 @@ const indexes: StructRule = (spec, path, errors) => {
   }
 };
 
-/** So many that the status could not hold which of them failed, each on its own. */
+/** Above this many completions, the status could not list all failed indexes individually. */
 const MANY = 100_000;
 const MOST_OF_MANY = 10_000;
 
@@ -194,7 +194,7 @@ const successPolicy: StructRule = ({ successPolicy: policy, completionMode, comp
 
 const MAX_INDEXES_BYTES = 65_536;
 
-/** When enough of a job is done: so many indexes, out of these. */
+/** Validates a success rule: a number of indexes, a set of them, or both. */
 function successRule(rule: JsonObject, completions: number, path: string, errors: FieldError[]): void {
   const { succeededCount: count, succeededIndexes: indexes } = rule;
   if (count === undefined && indexes === undefined) {
@@ -216,7 +216,7 @@ function successRule(rule: JsonObject, completions: number, path: string, errors
   }
 }
 
-/** A job's spec but for its selector, which a template of jobs has none of. */
+/** A Job's spec without its selector, which a job template does not have. */
 export const jobSpec: StructRule = (spec, path, errors) => {
   for (const rule of [numbers, managedBy, indexes, failurePolicy, successPolicy, replacement]) rule(spec, path, errors);
   checkPodTemplate(spec.template, `${path}.template`, errors);

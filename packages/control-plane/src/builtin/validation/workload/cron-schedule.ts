@@ -9,7 +9,7 @@ const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const DESCRIPTORS = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
-/** What the real server's parser says against a schedule; undefined where it reads it. */
+/** The cron parser's error for a schedule; undefined for a valid one. */
 export function cronComplaint(schedule: string): string | undefined {
   const spec = schedule.replace(/^(CRON_)?TZ=\S+\s*/, "").trim();
   if (spec.startsWith("@")) {

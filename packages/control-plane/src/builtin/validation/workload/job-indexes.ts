@@ -1,9 +1,9 @@
 import { goQuote } from "../../../api/go-format.js";
 
-/** Indexes of a job as its status writes them: `1,3-5`. */
+/** A range of indexes in a Job's status: `1,3-5`. */
 type Interval = readonly [first: number, last: number];
 
-/** The intervals in a text, how many indexes they hold, and what is wrong with it. */
+/** The number of indexes in a text, and the error in it. */
 export interface Indexes {
   readonly total: number;
   readonly complaint?: string;
@@ -24,7 +24,7 @@ export function indexesIn(text: string, completions: number): Indexes {
   return { total };
 }
 
-/** The first index that both texts hold. */
+/** The first index in both texts. */
 export function sharedIndex(one: string, other: string, completions: number): number | undefined {
   const read = (text: string): readonly Interval[] =>
     text

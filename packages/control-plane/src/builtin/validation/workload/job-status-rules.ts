@@ -27,7 +27,7 @@ function uncounted(status: JsonObject, errors: FieldError[]): void {
   }
 }
 
-/** Conditions that exclude each other, or need each other. */
+/** Conditions that exclude or require each other. */
 function contradictions(status: JsonObject, has: (...types: readonly string[]) => boolean): readonly FieldError[] {
   const is = (type: string): boolean => isTrue(status, type);
   const [complete, failed, target, met] = [is("Complete"), is("Failed"), is("FailureTarget"), is("SuccessCriteriaMet")];
@@ -108,7 +108,7 @@ function indexes(job: JsonObject, has: (...names: readonly string[]) => boolean)
   return errors;
 }
 
-/** What may follow what: a job that ended stays so, counts do not fall, times do not change. */
+/** A finished Job stays finished, counts do not decrease and times do not change. */
 function transitions(job: JsonObject, old: JsonObject): readonly FieldError[] {
   const errors: FieldError[] = fieldErrors();
   const [spec, status, before] = [object(job.spec), object(job.status), object(old.status)];
@@ -140,11 +140,14 @@ function transitions(job: JsonObject, old: JsonObject): readonly FieldError[] {
   return errors;
 }
 
-/** What the status of a job may say. Most of it is judged only where it changed: a spec may have changed under it. */
+/**
+ * Validates a Job's status. Most fields are validated only if they changed, because the spec may have changed
+ * meanwhile.
+ */
 export function jobStatusUpdate(job: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = fieldErrors();
   const [spec, status, before] = [object(job.spec), object(job.status), object(old.status)];
-  /** Whether one of these fields, or conditions, is another than before. */
+  /** Whether one of these fields or conditions changed. */
   const has = (...names: readonly string[]): boolean =>
     names.some((name) =>
       /^[A-Z]/.test(name)

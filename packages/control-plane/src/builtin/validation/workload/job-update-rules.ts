@@ -6,7 +6,7 @@ import { internal, isSameInternal } from "../internal-struct.js";
 import { IMMUTABLE, isEmpty, list, object } from "../rule.js";
 import { INDEXED } from "./batch-rules.js";
 
-/** What of a job is shown under its own names. */
+/** Fields that messages show as internal structs. */
 const STRUCTS: Readonly<Record<string, string>> = {
   selector: "*meta.LabelSelector",
   template: "core.PodTemplateSpec",
@@ -14,7 +14,10 @@ const STRUCTS: Readonly<Record<string, string>> = {
   successPolicy: "*batch.SuccessPolicy",
 };
 
-/** A job keeps what its pods were made from. Parallelism and suspension may change; an elastic job's completions too. */
+/**
+ * A Job keeps the fields that its pods were created from. Parallelism and suspend may change, and so may the
+ * completions of an elastic Job.
+ */
 export function jobUpdate(job: JsonObject, old: JsonObject): FieldError[] {
   const [spec, before] = [object(job.spec), object(old.spec)];
   const same = (name: string): readonly FieldError[] => {
@@ -36,7 +39,7 @@ function elastic({ completions, parallelism }: JsonObject, before: JsonObject): 
   return [invalidValue("spec.completions", completions, "can only be modified in tandem with spec.parallelism")];
 }
 
-/** While a job is suspended and has no pods, its template may still be told where they go and what they use. */
+/** A suspended Job without pods may still change the scheduling and the resources of its template. */
 function isChangeable({ spec, status }: JsonObject): boolean {
   const { startTime, conditions, active } = object(status);
   const isHeld = list(conditions).some((each) => each.type === "Suspended" && each.status === "True");
@@ -59,7 +62,7 @@ function templateUpdate(template: Json | undefined, before: Json | undefined): r
 
 const PLACING = ["nodeSelector", "tolerations", "schedulingGates"];
 
-/** The old affinity with the new one to nodes. */
+/** The old affinity with the new node affinity. */
 function withAffinityOf(next: Json | undefined, kept: Json | undefined): JsonObject {
   const { nodeAffinity: _changed, ...others } = object(kept);
   if (!isObject(next)) return isEmpty(others) ? {} : { affinity: others };
@@ -67,7 +70,7 @@ function withAffinityOf(next: Json | undefined, kept: Json | undefined): JsonObj
   return { affinity: { ...others, ...(nodeAffinity !== undefined && { nodeAffinity }) } };
 }
 
-/** The old containers with what the new ones use, where they are the same ones. */
+/** The old containers with the resources of the new ones, if they have the same names. */
 function withResourcesOf(next: JsonObject, kept: JsonObject, name: string): JsonObject {
   const [now, were] = [list(next[name]), list(kept[name])];
   if (now.length !== were.length) return {};

@@ -102,7 +102,7 @@ const PAIRS = [
   ["BestEffort", "NotBestEffort"],
   ["Terminating", "NotTerminating"],
 ] as const;
-/** What a scope can be measured by. */
+/** Whether a quota scope applies to a resource. */
 function suits(scope: string, resource: string): boolean {
   if (!QUOTA.includes(resource)) return true;
   if (scope === "BestEffort") return resource === "pods";
@@ -182,7 +182,7 @@ export function quotaUpdate(changed: JsonObject, old: JsonObject): FieldError[] 
 
 const LIMIT_TYPES = ["Pod", "Container", "PersistentVolumeClaim"];
 
-/** The bounds of one resource agree with each other. */
+/** The bounds of one resource must be consistent. */
 function boundErrors(item: JsonObject, name: string, path: string, errors: FieldError[]): void {
   const of = (list: string): Json | undefined => field(object(item[list]), name);
   const [min, max, limit, request, ratio] = ["min", "max", "default", "defaultRequest", "maxLimitRequestRatio"].map(of);

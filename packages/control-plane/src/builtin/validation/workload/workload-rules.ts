@@ -32,7 +32,7 @@ import { claimSpec } from "../storage/claim-rules.js";
 
 const MISMATCH = "`selector` does not match template `labels`";
 
-/** A selector that is there and not empty, and labels of the template that it selects. */
+/** Requires a non-empty selector that matches the labels of the template. */
 function selected(kind: string): StructRule {
   return ({ selector, template }, path, errors) => {
     const at = `${path}.selector`;
@@ -54,7 +54,7 @@ function selected(kind: string): StructRule {
 const labelsOf = (template: Json | undefined): JsonObject => object(object(object(template).metadata).labels);
 const labelsShown = (template: Json | undefined): Json => object(object(template).metadata).labels ?? null;
 
-/** Pods that are made again and again start again and again, and have no end. */
+/** Pods of a lasting workload always restart and have no deadline. */
 function lasting(kind: string): StructRule {
   return (spec, path, errors) => {
     const { restartPolicy, activeDeadlineSeconds } = object(object(spec.template).spec);
@@ -73,7 +73,7 @@ function template(kind: string): StructRule {
   };
 }
 
-/** The template is only looked at where its selector can be read. */
+/** Applies a rule to the template only if the selector is valid. */
 function whereSelectable(rule: StructRule): StructRule {
   return (spec, path, errors) => {
     const found: FieldError[] = fieldErrors();
@@ -230,7 +230,9 @@ const statefulTail = struct({ replicas: nonNegative, minReadySeconds: nonNegativ
   if (isObject(ordinals)) nonNegative(ordinals.start ?? 0, `${path}.ordinals.start`, errors);
 }) as StructRule;
 
-/** The template as its pods will be: under names of their own, and with the claims that are made for them. */
+/**
+ * The template as the set's pods will have it: without hostname and subdomain, with volumes for the claim templates.
+ */
 function withIdentity(spec: JsonObject): JsonObject {
   const template = object(spec.template);
   const { subdomain: _subdomain, hostname: _hostname, ...pod } = object(template.spec);
@@ -244,7 +246,7 @@ const statefulTemplate: StructRule = (spec, path, errors) => {
   whereSelectable((of, at, found) => {
     const template = withIdentity(of);
     checkPodTemplate(template, `${at}.template`, found);
-    // The real server looks at the metadata twice.
+    // kube-apiserver validates the metadata twice.
     labels(object(template.metadata).labels, `${at}.template.labels`, found);
     annotations(object(template.metadata).annotations, `${at}.template.annotations`, found);
   })(spec, path, errors);
@@ -291,7 +293,7 @@ export function statefulSetUpdate(set: JsonObject, old: JsonObject): FieldError[
   return isSame ? [] : [forbiddenField("spec", STATEFUL_FORBIDDEN)];
 }
 
-/** A selector stays what it is: pods are known by it. */
+/** A selector is immutable, because it identifies the pods. */
 export const selectorUpdate: UpdateRule = (changed, old) => {
   const [now, before] = [object(changed.spec).selector, object(old.spec).selector];
   if (isSameInternal("*meta.LabelSelector", now, before)) return [];
