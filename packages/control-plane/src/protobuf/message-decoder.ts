@@ -3,12 +3,12 @@ import type { FieldType, Message, MessageField, Scalar } from "../facts/message.
 import { decodeSpecial, isZeroTime } from "./special-types.js";
 import { ProtobufError, WireReader, type WireType } from "./wire-reader.js";
 
-/** Deeper than any object of a built-in kind, and shallow enough for the stack. */
+/** Deeper than any object of a built-in kind, yet shallow enough for the stack. */
 const DEEPEST = 500;
 
 /**
- * What stood on the wire for one field: the parts of a message that came in pieces, the items of a list, the entries of
- * a map, or the last of several scalars.
+ * The wire data of one field: the parts of a split message, the items of a list, the entries of a map, or the last of
+ * several scalars.
  */
 type Raw =
   | { readonly kind: "scalar"; value: Json }
@@ -16,7 +16,7 @@ type Raw =
   | { readonly kind: "items"; readonly items: Json[] }
   | { readonly kind: "entries"; readonly entries: MutableJsonObject };
 
-/** Decodes the bytes of one message into what Go's JSON encoder writes for the same struct, zero values included. */
+/** Decodes a message into the JSON that Go writes for the same struct, including zero values. */
 export function decodeMessage(message: Message, bytes: Uint8Array, depth = 0): MutableJsonObject {
   if (depth > DEEPEST) throw new ProtobufError(`proto: ${shortName(message)}: exceeded maximum nesting depth`);
   const found: (Raw | undefined)[] = new Array(message.fields.length);
@@ -69,7 +69,7 @@ function readField(
   }
 }
 
-/** One item of a list; numbers may also come packed, many in one field. */
+/** Reads one item of a list. Numbers may also be packed, many in one field. */
 function readItem(field: MessageField, type: FieldType, reader: WireReader, items: Json[], depth: number): void {
   const isPackable = type.kind === "scalar" && type.scalar !== "string" && type.scalar !== "bytes";
   if (isPackable && reader.wireType === 2) {
@@ -128,7 +128,7 @@ function readScalar(field: MessageField, scalar: Scalar, wireType: number, reade
   }
 }
 
-/** The JSON of a value, present or not; a pointer is never asked for when absent. */
+/** The JSON of a value that may be absent. Callers never ask for an absent pointer. */
 function jsonOf(type: FieldType, raw: Raw | undefined, depth: number): Json {
   switch (type.kind) {
     case "pointer":
@@ -148,7 +148,7 @@ function jsonOf(type: FieldType, raw: Raw | undefined, depth: number): Json {
   }
 }
 
-/** A message that came in pieces is the message of all their bytes. */
+/** Concatenates the parts of a split message. */
 function joined(raw: Raw | undefined): Uint8Array {
   if (raw?.kind !== "parts") return new Uint8Array();
   return raw.parts.length === 1 ? raw.parts[0]! : Buffer.concat(raw.parts);
@@ -186,7 +186,7 @@ function writeField(object: MutableJsonObject, field: MessageField, raw: Raw | u
   object[field.json] = jsonOf(type, raw, depth);
 }
 
-/** What Go's `omitempty` leaves out. A struct never is, however empty. */
+/** Whether Go's `omitempty` omits the field. It never omits a struct. */
 function isEmpty(type: FieldType, raw: Raw | undefined): boolean {
   switch (type.kind) {
     case "message":

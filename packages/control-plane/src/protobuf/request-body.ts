@@ -6,7 +6,7 @@ import { decodeMessage } from "./message-decoder.js";
 import { ProtobufError, WireReader } from "./wire-reader.js";
 
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];
-/** How much of an unreadable body an error shows. */
+/** How many bytes of an invalid body an error shows. */
 const SHOWN_BYTES = 30;
 
 export interface ExpectedKind {
@@ -16,11 +16,11 @@ export interface ExpectedKind {
 }
 
 /**
- * The object in a protobuf request body (`application/vnd.kubernetes.protobuf`), exactly as the same Go client's JSON
- * would have given it. `expected` is what the endpoint takes; a body that does not name its kind is taken as that, one
- * that names another built-in kind is decoded as what it says.
+ * Decodes a protobuf request body (`application/vnd.kubernetes.protobuf`) into the object that the same Go client
+ * would have sent as JSON. `expected` is the kind of the endpoint, used if the body names none. A body that names
+ * another built-in kind is decoded as that kind.
  *
- * Throws the real server's 400 for anything that cannot be read. Never larger than a small multiple of the body.
+ * Throws kube-apiserver's 400 for an invalid body. The result is never larger than a small multiple of the body.
  */
 export function decodeProtobufBody(facts: Facts, body: Uint8Array, expected: ExpectedKind): JsonObject {
   const envelope = readEnvelope(body, expected);
@@ -49,7 +49,7 @@ interface Envelope {
   readonly raw: Uint8Array;
 }
 
-/** The magic prefix and `runtime.Unknown`. */
+/** Reads the magic prefix and `runtime.Unknown`. */
 function readEnvelope(body: Uint8Array, expected: ExpectedKind): Envelope {
   try {
     if (body.length === 0) throw new ProtobufError("empty data");
@@ -104,7 +104,7 @@ function readTypeMeta(bytes: Uint8Array): readonly [apiVersion: string, kind: st
   return names;
 }
 
-/** The start of a body, as the server's errors show it. */
+/** The start of a body, as kube-apiserver's errors show it. */
 function summary(body: Uint8Array): string {
   if (body.length === 0) return "<empty>";
   const start = Buffer.from(body.subarray(0, SHOWN_BYTES));

@@ -5,11 +5,11 @@ import { ProtobufError, WireReader } from "./wire-reader.js";
 
 const SECONDS_OF_YEAR_1 = -62_135_596_800;
 const SECONDS_OF_YEAR_10000 = 253_402_300_800;
-/** As the real server spells it. */
+/** As kube-apiserver spells it. */
 const QUANTITY_PATTERN = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
 const QUANTITY = new RegExp(QUANTITY_PATTERN);
 
-/** The JSON of the structs that write their own. Empty bytes are the zero value. */
+/** The JSON of structs with their own marshaller. Empty bytes are the zero value. */
 export function decodeSpecial(special: Special, bytes: Uint8Array, decodeSchema: (bytes: Uint8Array) => Json): Json {
   switch (special) {
     case "Time":
@@ -48,7 +48,7 @@ export function decodeSpecial(special: Special, bytes: Uint8Array, decodeSchema:
   }
 }
 
-/** Whether this is Go's zero time, which JSON shows as null and `omitzero` leaves out. */
+/** Whether this is Go's zero time, which is null in JSON and which `omitzero` omits. */
 export function isZeroTime(bytes: Uint8Array): boolean {
   return timestamp(fieldsOf("Timestamp", bytes), 0) === null;
 }
@@ -88,7 +88,7 @@ function timestamp({ numbers, isEmpty }: Fields, digits: 0 | 6): Json {
   return digits === 0 ? `${instant}Z` : `${instant}.${String(micros).padStart(6, "0")}Z`;
 }
 
-/** As Go's `Duration.String`: `1h0m0s`, `1.5s`, `100ms`, `0s`. */
+/** Formats like Go's `Duration.String`: `1h0m0s`, `1.5s`, `100ms`, `0s`. */
 function duration(nanos: number): string {
   if (nanos === 0) return "0s";
   const sign = nanos < 0 ? "-" : "";

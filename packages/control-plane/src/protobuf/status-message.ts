@@ -4,8 +4,8 @@ const encoder = new TextEncoder();
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 
 /**
- * A Status in protobuf, as the real server writes it: fields of Go structs are there when they are empty. Answers are
- * JSON otherwise; this is for clients that are told so.
+ * Encodes a Status as protobuf like kube-apiserver, which also writes the empty fields of Go structs. For clients
+ * that request protobuf; other responses are JSON.
  */
 export function encodeStatus(status: Status): Uint8Array {
   const raw = [
@@ -39,7 +39,7 @@ function text(tag: number, value: string): number[] {
   return field(tag, [...encoder.encode(value)]);
 }
 
-/** A part with its length before it. */
+/** A length-prefixed field. */
 function field(tag: number, bytes: readonly number[]): number[] {
   return [(tag << 3) | 2, ...varint(bytes.length), ...bytes];
 }

@@ -1,4 +1,4 @@
-/** Malformed protobuf, in the wording of the Go decoder. */
+/** Malformed protobuf, worded like Go's decoder. */
 export class ProtobufError extends Error {
   override readonly name = "ProtobufError";
 }
@@ -7,14 +7,14 @@ export type WireType = 0 | 1 | 2 | 5;
 
 const END_GROUP = 4;
 
-/** Reads the wire format of protobuf. Never reads outside its bytes and always ends: each call moves on or throws. */
+/** Reads protobuf's wire format. Never reads beyond its bytes and always terminates: each call advances or throws. */
 export class WireReader {
   readonly #bytes: Buffer;
   #at = 0;
-  /** Of the field that `next` came to. */
+  /** Number and wire type of the field that `next` reached. */
   number = 0;
   wireType = 0;
-  /** The last varint, in two halves of 32 bits: bigints are slow, and Node 20's compiler trips over them. */
+  /** The last varint, as two 32-bit halves: bigints are slow and trigger a compiler bug in Node 20. */
   #low = 0;
   #high = 0;
 
@@ -26,7 +26,7 @@ export class WireReader {
     return this.#at >= this.#bytes.length;
   }
 
-  /** Goes to the next field of `message`, whose number and wire type are then told; false at the end. */
+  /** Advances to the next field of `message` and sets `number` and `wireType`. Returns false at the end. */
   next(message: () => string): boolean {
     if (this.#at >= this.#bytes.length) return false;
     this.#varint();
@@ -49,19 +49,19 @@ export class WireReader {
     return this.#low | 0;
   }
 
-  /** Exact up to 2^53, as numbers in JSON are to JavaScript. */
+  /** Exact up to 2^53, like any JSON number in JavaScript. */
   int64(): number {
     this.#varint();
     return (this.#high | 0) * 2 ** 32 + (this.#low >>> 0);
   }
 
-  /** A length and as many bytes, as a view. */
+  /** Reads a length-prefixed byte string, as a view. */
   bytes(): Buffer {
     const start = this.#length();
     return this.#bytes.subarray(start, this.#at);
   }
 
-  /** The same as text; bytes that are no UTF-8 become replacement characters. */
+  /** Reads a length-prefixed text. Invalid UTF-8 becomes replacement characters. */
   string(): string {
     const start = this.#length();
     return this.#bytes.toString("utf8", start, this.#at);
@@ -71,7 +71,7 @@ export class WireReader {
     return this.#bytes.readDoubleLE(this.#advance(8));
   }
 
-  /** Passes over a field that is not known. Groups, which nothing sends, may nest; counted, not recursed into. */
+  /** Skips an unknown field. Groups, which no client sends, may nest; they are counted without recursion. */
   skip(wireType: number): void {
     let depth = 0;
     let current = wireType;
@@ -91,7 +91,7 @@ export class WireReader {
     }
   }
 
-  /** Moves past a length and as many bytes, and says where they begin. */
+  /** Skips a length-prefixed byte string and returns its start. */
   #length(): number {
     const length = this.int64();
     if (length < 0) throw new ProtobufError("proto: negative length found during unmarshaling");
@@ -103,7 +103,7 @@ export class WireReader {
 
   #varint(): void {
     const first = this.#bytes[this.#at];
-    // Nearly all are tags, lengths and booleans of one byte.
+    // Fast path: nearly all varints are tags, lengths and booleans of one byte.
     if (first !== undefined && first < 0x80) {
       this.#at++;
       this.#low = first;
