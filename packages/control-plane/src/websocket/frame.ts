@@ -1,4 +1,4 @@
-/** What ends a connection, and the code that its close frame gives as the reason (RFC 6455, 7.4.1). */
+/** A fault that ends a connection, with the code for its close frame (RFC 6455, 7.4.1). */
 export class WebSocketFault extends Error {
   readonly closeCode: number;
 
@@ -12,12 +12,12 @@ export const CLOSE_NORMAL = 1000;
 export const CLOSE_PROTOCOL_ERROR = 1002;
 const CLOSE_INVALID_TEXT = 1007;
 const CLOSE_TOO_LARGE = 1009;
-/** Stands for a close frame without a code; never sent. */
+/** Denotes a close frame without a code. Never sent. */
 const CLOSE_NO_CODE = 1005;
 
 const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
-/** A message in whole, however many frames it came in, or one of the frames that steer a connection. */
+/** A whole message, from any number of frames, or a control frame. */
 export type WebSocketMessage =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "binary"; readonly bytes: Buffer }
@@ -32,12 +32,12 @@ const MAX_CONTROL_BYTES = 125;
 const MASK_BYTES = 4;
 const NOTHING = Buffer.alloc(0);
 
-/** One unfragmented frame. What a client sends must have a mask, of four bytes; what a server sends must not. */
+/** One unfragmented frame. A client must mask its frames with four bytes; a server must not. */
 export function frame(type: WebSocketMessage["type"], payload: Uint8Array, mask?: Uint8Array): Buffer {
   return frameOf(FIN | OPCODES[type], payload, mask);
 }
 
-/** One frame with this first byte: its opcode, and whether it is the last of its message. */
+/** One frame with this first byte, which holds the opcode and the FIN bit. */
 export function frameOf(firstByte: number, payload: Uint8Array, mask?: Uint8Array): Buffer {
   const { byteLength } = payload;
   const lengthBytes = byteLength <= MAX_CONTROL_BYTES ? 0 : byteLength < 2 ** 16 ? 2 : 8;
@@ -67,7 +67,7 @@ export function closePayload(code: number, reason = ""): Buffer {
 export interface FrameReaderOptions {
   /** Whether the other side is a client, whose frames are masked. */
   readonly isMasked: boolean;
-  /** Of one message, all of its frames together. */
+  /** The maximum size of one message, over all its frames. */
   readonly maxMessageBytes: number;
 }
 
@@ -78,16 +78,16 @@ interface FrameHead {
   readonly payloadBytes: number;
 }
 
-/** Reads frames from bytes that come in any pieces. Holds no more than one message and the head of a frame. */
+/** Reads frames from arbitrary chunks. Buffers at most one message and one frame header. */
 export class FrameReader {
   readonly #options: FrameReaderOptions;
-  /** Those of a head that is not there in whole. */
+  /** The bytes of an incomplete header. */
   #headBytes: Buffer = NOTHING;
   #head: FrameHead | undefined;
-  /** Of the frame that is read: as long as its head says, and how much of it is there. */
+  /** The payload buffer of the current frame, and how much of it is filled. */
   #payload: Buffer = NOTHING;
   #filledBytes = 0;
-  /** Of the message whose last frame has not come. */
+  /** State of the message whose last frame has not arrived. */
   #opcode: number | undefined;
   #fragments: Buffer[] = [];
   #fragmentBytes = 0;
@@ -96,7 +96,7 @@ export class FrameReader {
     this.#options = options;
   }
 
-  /** What these bytes complete. Throws a `WebSocketFault`; nothing may be read after that. */
+  /** Yields the messages that these bytes complete. Throws a `WebSocketFault`, after which nothing may be read. */
   *read(bytes: Buffer): Generator<WebSocketMessage, void> {
     let rest = bytes;
     for (;;) {
@@ -105,7 +105,7 @@ export class FrameReader {
         if (taken === undefined) return;
         rest = rest.subarray(taken);
       }
-      // Copied: the bytes that came are not ours to unmask, and many small pieces would take many times their size.
+      // Copy: unmasking must not change the caller's bytes, and many small chunks would take many times their size.
       const copied = rest.copy(this.#payload, this.#filledBytes);
       this.#filledBytes += copied;
       rest = rest.subarray(copied);
@@ -115,7 +115,10 @@ export class FrameReader {
     }
   }
 
-  /** How many of these bytes belong to the head that they complete; undefined where they do not, and are all kept. */
+  /**
+   * Returns how many of these bytes belong to the header that they complete. Returns undefined if the header is still
+   * incomplete, and keeps all bytes.
+   */
   #readHead(bytes: Buffer): number | undefined {
     const kept = this.#headBytes.length;
     const known = kept === 0 ? bytes : Buffer.concat([this.#headBytes, bytes.subarray(0, MAX_HEAD_BYTES)]);
@@ -155,13 +158,13 @@ export class FrameReader {
 
   #addFragment(payload: Buffer): void {
     if (payload.length === 0) return;
-    // Thousands of tiny ones would take many times their size, too.
+    // Thousands of tiny fragments would also take many times their size.
     if (this.#fragments.length === MAX_FRAGMENTS) this.#fragments = [Buffer.concat(this.#fragments)];
     this.#fragments.push(payload);
     this.#fragmentBytes += payload.length;
   }
 
-  /** The message that the frame at hand completes. */
+  /** Ends the current frame. Returns the message that it completes, if any. */
   #endFrame(): WebSocketMessage | undefined {
     const { opcode, isLast, mask } = this.#head!;
     const payload = this.#payload;

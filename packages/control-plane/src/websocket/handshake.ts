@@ -3,27 +3,27 @@ import type { Duplex } from "node:stream";
 import type { ApiRequest, ApiResponse } from "../api/api-request.js";
 
 export interface WebSocketOffer {
-  /** Which of the offered subprotocols is spoken; undefined refuses them. Asked also where none is offered. */
+  /** Picks one of the offered subprotocols; undefined rejects them. Called even if none is offered. */
   readonly choose: (offered: readonly string[]) => string | undefined;
-  /** Whether a caller without an `Origin` is refused. */
+  /** Whether to reject a client without an `Origin`. */
   readonly needsOrigin?: boolean;
-  /** Speaks on the connection, from its first byte after the handshake on, and closes it. */
+  /** Serves the connection from the first byte after the handshake, and closes it. */
   readonly serve: (connection: Duplex) => Promise<void>;
 }
 
-/** Stands for no subprotocol. */
+/** Denotes no subprotocol. */
 export const NO_PROTOCOL = "";
 
 const BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
 const VERSION = "13";
 const KEY_SALT = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/** Whether a request can be, and wants to be, answered with a WebSocket. */
+/** Whether a request asks for a WebSocket. */
 export function isWebSocketRequest({ upgrade }: Omit<ApiRequest, "body">): boolean {
   return upgrade?.toLowerCase() === "websocket";
 }
 
-/** Switches the connection to a WebSocket, or says with the real server's words why not. */
+/** Upgrades the connection to a WebSocket, or rejects it with kube-apiserver's message. */
 export function answerWebSocket(request: ApiRequest, offer: WebSocketOffer): ApiResponse {
   const { headers, method } = request;
   if (method !== "GET") return refused(405, "bad method");
@@ -48,14 +48,14 @@ export function answerWebSocket(request: ApiRequest, offer: WebSocketOffer): Api
   };
 }
 
-/** Without the one that only carries a token. */
+/** The offered subprotocols, except the one that only carries a token. */
 export function offeredProtocols(headers: ApiRequest["headers"]): readonly string[] {
   return protocolsIn(headers).filter((each) => !each.startsWith(BEARER_PROTOCOL));
 }
 
 /**
- * The token that a page in a browser, which can set no header, gives as a subprotocol beside the one that it wants to
- * speak: undefined where there is none, null where it cannot be used.
+ * The token that a web page sends as a subprotocol, because it cannot set a header. It must also offer a real
+ * subprotocol. Undefined without a token, null for an unusable one.
  */
 export function protocolToken(request: Omit<ApiRequest, "body">): string | null | undefined {
   if (!isWebSocketRequest(request)) return undefined;
@@ -72,7 +72,7 @@ function protocolsIn(headers: ApiRequest["headers"]): readonly string[] {
   return text.trim() === "" ? [] : text.split(",").map((each) => each.trim());
 }
 
-/** What a server answers to this key, to show that it has understood. */
+/** The `Sec-WebSocket-Accept` value for this key. */
 export function acceptOf(key: string): string {
   return createHash("sha1")
     .update(key + KEY_SALT)
@@ -87,7 +87,7 @@ function textOf(value: ApiRequest["headers"][string]): string {
   return typeof value === "string" ? value : (value?.join(",") ?? "");
 }
 
-/** The real server asks for an absolute address, whichever. */
+/** kube-apiserver requires an absolute URL, any URL. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) || text.startsWith("/");
 }

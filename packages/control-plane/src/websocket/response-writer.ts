@@ -4,20 +4,20 @@ import type { Socket } from "node:net";
 import type { Clock } from "setpoint/clock";
 import type { ApiResponse } from "../api/api-request.js";
 
-/** Either protocol's response; both write alike, though TypeScript cannot call them as a union. */
+/** An HTTP/1 or HTTP/2 response. Both have the same methods, but TypeScript cannot call them as a union. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
-/** A reader that takes nothing for so long, while there is something to take, is cut off. */
+/** A client that reads nothing for this long, while there is data, is disconnected. */
 const STALLED_MS = 30_000;
 
 /**
- * Writes an answer, as fast as its reader takes it. Resolves when all of it was handed to the socket, or the reader
- * has gone; the body's iterator is ended in either case. Where the body fails, the answer is cut off before this rejects:
- * what is incomplete must not look complete.
+ * Writes a response as fast as the client reads it. Resolves when everything is handed to the socket, or the client
+ * is gone. Ends the body's iterator in either case. If the body fails, aborts the response before rejecting, so that
+ * an incomplete response does not look complete.
  */
 export async function writeResponse(response: NodeResponse, answer: ApiResponse, clock: Clock): Promise<void> {
   const { status, headers, body } = answer;
-  // Node's types want mutable arrays; it does not write to them.
+  // Node's types require mutable arrays, but Node does not change them.
   const head = headers as Record<string, string | string[]>;
   const isWhole = body instanceof Uint8Array;
   if (isWhole) {
@@ -42,7 +42,7 @@ export async function writeResponse(response: NodeResponse, answer: ApiResponse,
   await ended(response, clock);
 }
 
-/** Large bodies are written in pieces, so that a client that does not read is noticed. */
+/** Large bodies are written in pieces, to detect a client that does not read. */
 const PIECE_BYTES = 256 * 1024;
 
 function* pieces(body: Uint8Array): Iterable<Uint8Array> {
@@ -54,7 +54,7 @@ function cutOff(response: NodeResponse): void {
   else response.destroy();
 }
 
-/** What can be written to: a response, or a connection. */
+/** A response or a connection. */
 interface Sink {
   readonly destroyed: boolean;
   destroy(): unknown;

@@ -7,7 +7,7 @@ export interface WebSocketOptions {
   readonly clock: Clock;
   /** Larger messages end the connection. */
   readonly maxMessageBytes?: number;
-  /** Makes the four bytes that a client masks a frame with. Without it this is the server's side. */
+  /** Returns the four mask bytes of a client's frame. Undefined on the server side. */
   readonly nextMask?: () => Uint8Array;
 }
 
@@ -16,8 +16,8 @@ export type WebSocketData = Extract<WebSocketMessage, { type: "text" | "binary" 
 const MAX_MESSAGE_BYTES = 2 ** 20;
 
 /**
- * One side of a connection that was switched to WebSocket. Whoever has one reads {@link messages} to their end, also
- * where none are expected: pings are answered and the other side's leaving is noticed there.
+ * One side of a WebSocket connection. The owner must read {@link messages} to the end, even if it expects none:
+ * reading answers pings and notices when the peer leaves.
  */
 export class WebSocketConnection {
   readonly #stream: Duplex;
@@ -33,7 +33,7 @@ export class WebSocketConnection {
     this.#reader = new FrameReader({ isMasked: nextMask === undefined, maxMessageBytes });
   }
 
-  /** What the other side sends, as fast as it is taken; ends when either side has closed, or broken off. */
+  /** The peer's messages, with backpressure. Ends when either side closes or the connection breaks. */
   async *messages(): AsyncGenerator<WebSocketData, void> {
     try {
       for await (const chunk of this.#stream.iterator({ destroyOnReturn: false })) {
@@ -50,13 +50,13 @@ export class WebSocketConnection {
     }
   }
 
-  /** Resolves when there is room for more; who does not read for too long is cut off. Nothing is sent after a close. */
+  /** Resolves when there is room for more. Disconnects a peer that does not read. Sends nothing after a close. */
   send(data: string | Uint8Array): Promise<void> {
     const payload = typeof data === "string" ? Buffer.from(data) : data;
     return this.#write(frame(typeof data === "string" ? "text" : "binary", payload, this.#nextMask?.()));
   }
 
-  /** Says goodbye and lets the connection end when that was sent. */
+  /** Sends a close frame and then ends the connection. */
   close(code = CLOSE_NORMAL, reason = ""): void {
     if (this.#hasSentClose) return;
     this.#hasSentClose = true;
@@ -72,10 +72,10 @@ export class WebSocketConnection {
   }
 }
 
-/** A client that has not closed its side by then is disconnected. */
+/** A client that has not closed its side after this time is disconnected. */
 const CLOSE_GRACE_MS = 2_000;
 
-/** 1005, 1006 and 1015 stand for closes without a code: they are never sent. */
+/** 1005, 1006 and 1015 denote closes without a code and are never sent. */
 function sendable(code: number): number {
   return code === 1005 || code === 1006 || code === 1015 || code > 4999 ? CLOSE_NORMAL : code;
 }
