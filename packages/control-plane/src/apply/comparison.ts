@@ -6,7 +6,7 @@ import type { ListType, MapType, MergeType } from "./merge-type.js";
 import { fieldElement, type PathElement } from "./path-element.js";
 import { partFor, scalarProblem, TypedValueError } from "./typed-validation.js";
 
-/** The fields in which two values differ. No field is in two of the sets. */
+/** The fields in which two values differ. The sets are disjoint. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
@@ -27,7 +27,7 @@ export function isSame(comparison: Comparison): boolean {
   return isEmptySet(comparison.added) && isEmptySet(comparison.modified) && isEmptySet(comparison.removed);
 }
 
-/** Without the fields of a set and whatever is below them. */
+/** Removes the fields of a set, and everything below them, from a comparison. */
 export function excludeFields(comparison: Comparison, fields: FieldSet | undefined): Comparison {
   if (fields === undefined || comparison === SAME) return comparison;
   return {
@@ -37,7 +37,7 @@ export function excludeFields(comparison: Comparison, fields: FieldSet | undefin
   };
 }
 
-/** Undefined stands for an absent value, null for an explicit one. At least one side is there. */
+/** Undefined is an absent value, null an explicit one. At least one side is present. */
 class ComparingWalk {
   readonly #path: PathElement[] = [];
   #added: FieldSetWalk | undefined;
@@ -73,7 +73,7 @@ class ComparingWalk {
     if (!isLeaf) this.#presence(before, after);
   }
 
-  /** Compares as one form; tells whether the value was compared as a whole. */
+  /** Compares as one part of a type. Returns whether the value was compared as a whole. */
   #part(
     type: MergeType,
     part: "map" | "scalar" | "list" | undefined,
@@ -152,7 +152,7 @@ class ComparingWalk {
     return false;
   }
 
-  /** One item before and after as a rule; several of one name are compared together, as one field. */
+  /** Compares one item before and after. Several items with the same name are compared together, as one field. */
   #items(type: ListType, element: PathElement, before: readonly Json[], after: readonly Json[]): void {
     this.#path.push(element);
     if (before.length <= 1 && after.length <= 1) {

@@ -4,13 +4,13 @@ import { pathText } from "./field-set.js";
 import { type Manager, managerId } from "./managed-fields.js";
 import type { PathElement } from "./path-element.js";
 
-/** A field that an apply would change and another manager owns. */
+/** A field that an apply would change, but another manager owns. */
 export interface Conflict {
   readonly manager: Manager;
   readonly path: readonly PathElement[];
 }
 
-/** An apply that would change what others own. */
+/** An apply that would change fields of other managers. */
 export class ConflictsError extends Error {
   readonly conflicts: readonly Conflict[];
 
@@ -19,7 +19,7 @@ export class ConflictsError extends Error {
     this.conflicts = conflicts;
   }
 
-  /** The answer to the client: 409 with one cause for each field. */
+  /** The response: 409 with one cause per field. */
   toStatus(): StatusError {
     return new StatusError(409, "Conflict", this.message, {
       causes: this.conflicts.map(({ manager, path }) => ({

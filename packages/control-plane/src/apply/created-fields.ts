@@ -9,26 +9,26 @@ import type { ListType, MapType, MergeType } from "./merge-type.js";
 import type { PathElement } from "./path-element.js";
 import { isTyped } from "./typed-validation.js";
 
-/** A step of an outline: the name of a field or of a list's item, or one of the marks. */
+/** A step of an outline: the name of a field or list item, or a mark. */
 type Step = string | Mark;
 
-/** Numbers, so that no name can be taken for one. */
+/** Numbers, so that they never equal a name. */
 const MARKS = { absent: 0, same: 1, changed: 2, fields: 3, items: 4, end: 5, owner: 6 } as const;
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 
 /**
- * Where outlines that begin alike part. An object's outline is a way through these: its keys and the names of its list
- * items, and where a value is that of the empty object, but no other values. The one owner of an object has no name there:
- * all else alike, the pods of a thousand ReplicaSets have one outline.
+ * A node in the trie of outlines. An object's outline is a path through the trie: its keys, the names of its list
+ * items, and where a value equals that of the empty object, but no other values. The outline omits the name of the
+ * object's only owner, so that the pods of a thousand ReplicaSets share one outline.
  */
 export class Outline {
   readonly #next = new Map<Step, Outline>();
   #fields: FieldSet | undefined;
   #owner: PathElement | undefined;
-  /** The managed fields of the last such object: those of the next one, where it is of the same writer and second. */
+  /** The managedFields of the last such object. Reused for the next one with the same writer in the same second. */
   latest: readonly ManagedFieldsEntry[] | undefined;
 
-  /** What the writer of an object owns whose outline ends here; `owner` is the name of the object's one owner. */
+  /** The fields that the writer of an object with this outline owns. `owner` is the name of the object's only owner. */
   fieldsOf(owner: PathElement | undefined): FieldSet | undefined {
     if (this.#fields !== undefined && owner !== this.#owner) {
       this.keep(withOwner(this.#fields, this.#owner!, owner!), owner);
@@ -53,18 +53,18 @@ export class Outline {
 }
 
 /**
- * What the writers of new objects own, by the outline of the object. Most objects of a kind have one of a few outlines,
- * and whoever creates one owns all of it: the sets are made once, and shared.
+ * The fields that writers of new objects own, by outline. Most objects of a kind have one of a few outlines, and the
+ * creator owns every field. So the sets are built once and shared.
  */
 export class CreatedFields {
   #root = new Outline();
-  /** The steps that are kept, by their length. */
+  /** The total length of the kept steps. */
   #length = 0;
 
   /**
-   * The outline of a new object of a type: the same one for two objects only where their writers own the same fields, but
-   * for the name of their one owner. Undefined where the object does not fit its type, or is too large or too unusual for
-   * an outline to be of use.
+   * The outline of a new object. Two objects share an outline only if their writers own the same fields, except for
+   * the name of their only owner. Undefined if the object does not fit its type, or is too large or unusual for an
+   * outline.
    */
   outlineOf(
     type: MergeType,
@@ -82,17 +82,17 @@ export class CreatedFields {
   }
 }
 
-/** Clients choose what their objects look like: both bound what that can take of the memory. */
+/** Clients choose the shape of their objects, so both limits bound the memory. */
 const MAX_LENGTH = 128 * 1024;
 const MAX_OUTLINE_LENGTH = 2048;
-/** What a step takes beside its name. */
+/** The memory of a step besides its name. */
 const STEP_LENGTH = 16;
 
 class OutlineWalk {
   at: Outline;
-  /** The length of the steps that no outline had before. */
+  /** The length of the new steps. */
   grown = 0;
-  /** The name of the object's one owner, once that was passed. */
+  /** The name of the object's only owner, once visited. */
   owner: PathElement | undefined;
   readonly #path: string[] = [];
   #length = 0;
@@ -101,7 +101,7 @@ class OutlineWalk {
     this.at = root;
   }
 
-  /** Whether all of the value belongs to an outline. */
+  /** Returns whether the outline can cover the whole value. */
   visit(type: MergeType, before: Json | undefined, value: Json): boolean {
     if (value === null) return false;
     if (isArray(value)) {
@@ -151,7 +151,7 @@ class OutlineWalk {
     return this.#step(MARKS.end);
   }
 
-  /** Whether the outline is still short enough. */
+  /** Returns whether the outline is still short enough. */
   #step(step: Step): boolean {
     const length = typeof step === "string" ? step.length : 1;
     this.#length += length;
@@ -163,7 +163,7 @@ class OutlineWalk {
   }
 }
 
-/** The same set of an object that has another owner. */
+/** The same set for an object with another owner. */
 function withOwner(fields: FieldSet, from: PathElement, to: PathElement): FieldSet {
   const metadata = fields["f:metadata"];
   const { [from]: owner, ...rest } = metadata?.["f:ownerReferences"] ?? {};
@@ -183,7 +183,7 @@ const byType = perObject((_type: MergeType) =>
   ),
 );
 
-/** The sets of a type. They hold for one empty struct and for one set of reset fields; others start anew. */
+/** The sets of a type, valid for one empty struct and one set of reset fields. Others start afresh. */
 export function createdFields(
   type: MergeType,
   message: Message | undefined,

@@ -24,23 +24,23 @@ import { OwnershipError } from "./ownership-error.js";
 import { checkTyped, checkTypedUpdate } from "./typed-validation.js";
 import { apply, update, type Versions } from "./updater.js";
 
-/** The kind, endpoint and moment of one write, for the ownership of its fields. */
+/** The kind, endpoint and time of a write, to determine field ownership. */
 export interface WriteContext {
-  /** The version of the request, at which `live` and the written object are. */
+  /** The version of the request, and of `live` and the written object. */
   readonly apiVersion: string;
   readonly kind: string;
   /** Empty for the main endpoint. */
   readonly subresource: string;
-  /** The field manager that the request names, or the user agent's first word for updates. */
+  /** The field manager in the request, or the first word of the user agent for updates. */
   readonly manager: string;
   readonly nowMs: number;
-  /** The Go struct of a built-in kind, whose empty value has fields; undefined for a custom one. */
+  /** The Go struct of a built-in kind, whose empty value has fields; undefined for a custom resource. */
   readonly message: Message | undefined;
-  /** The schema of a served version: undefined for a version that is not served; null for one without a schema. */
+  /** The schema of a served version; undefined if the version is not served, null if it has no schema. */
   schemaOf(apiVersion: string): Schema | null | undefined;
-  /** To another version; default: only the apiVersion differs. */
+  /** Converts to another version. By default, only the apiVersion changes. */
   convert?(object: JsonObject, apiVersion: string): JsonObject;
-  /** Fields that this endpoint resets at a version; writes through it never own them. */
+  /** Fields that this endpoint resets at a version. Writes through it never own them. */
   resetFields?(apiVersion: string): FieldSet | undefined;
 }
 
@@ -48,7 +48,7 @@ const BEFORE_FIRST_APPLY = "before-first-apply";
 const ANCIENT_CHANGES = "ancient-changes";
 const MAX_UPDATERS = 10;
 
-/** Never owned by anybody. */
+/** Fields that nobody owns. */
 const STRIPPED = setOf(
   ["f:apiVersion"],
   ["f:kind"],
@@ -67,8 +67,9 @@ const STRIPPED = setOf(
 );
 
 /**
- * The object that a create, update or patch stores, with `metadata.managedFields` brought up to date: the writer owns
- * what it changed. `live` is undefined for a create. Never fails: where ownership cannot be told, there is none.
+ * The object that a create, update or patch stores, with updated `metadata.managedFields`: the writer owns the fields
+ * that it changed. `live` is undefined for a create. Never fails: if ownership cannot be determined, nobody owns the
+ * fields.
  */
 export function trackUpdate(context: WriteContext, live: JsonObject | undefined, object: JsonObject): JsonObject {
   const isPlainCreate =
@@ -99,7 +100,7 @@ function trackCreate(context: WriteContext, object: JsonObject): JsonObject {
   return tracked;
 }
 
-/** Whether these are what a create of these fields by this writer, at this moment, would be given. */
+/** Whether the entries are those of a create of these fields, by this writer, at this time. */
 function isOf(entries: readonly ManagedFieldsEntry[] | undefined, fields: FieldSet, context: WriteContext): boolean {
   const [only] = entries ?? [];
   return (
@@ -126,9 +127,9 @@ function trackChange(context: WriteContext, live: JsonObject | undefined, object
 }
 
 /**
- * The object that a server-side apply stores: `live` with the configuration merged in, and without what this manager
- * applied before and no longer does. `live` is undefined where there is no object yet. Throws `StatusError`: 409 with
- * the conflicting fields, 400 or 500 for a malformed configuration.
+ * The object that a server-side apply stores: `live` merged with the configuration, without the fields that this
+ * manager applied before and no longer applies. `live` is undefined if the object does not exist. Throws
+ * `StatusError`: 409 with the conflicting fields, 400 or 500 for a malformed configuration.
  */
 export function applyServerSide(
   context: WriteContext,
@@ -190,7 +191,7 @@ function applyManagers(
   return { object: outcome.object ?? live, managers: result };
 }
 
-/** The managers after an update; the writer's fields join those that it owned before. */
+/** The managers after an update. The writer keeps its earlier fields and gains the changed ones. */
 function updateManagers(
   context: WriteContext,
   live: JsonObject,
@@ -211,14 +212,14 @@ function updateManagers(
     result.delete(operation);
     const previous = result.get(id);
     const fields = previous === undefined ? changed.fields : union(previous.fields, changed.fields);
-    // Mostly it owned all of that before: a set that is known is neither checked nor frozen again.
+    // The writer mostly owned all of that before. A known set need not be checked and frozen again.
     const before = managers.get(id)?.fields;
     result.set(id, { ...changed, fields: before !== undefined && equalSets(before, fields) ? before : fields });
   }
   return cap(result);
 }
 
-/** An object with ownership that this process wrote under the same type was checked then. */
+/** Skips objects that this process wrote under the same type: they were checked then. */
 function checkLive(type: MergeType, live: JsonObject, managers: Managers): void {
   for (const manager of managers.values()) if (isWrittenUnder(manager.fields, type)) return;
   checkTyped(type, live, { allowDuplicates: true });
@@ -228,7 +229,7 @@ function encoded(context: WriteContext, managers: Managers): Json | undefined {
   return encodeManagers(managers, (apiVersion) => typeAt(context, apiVersion)) as unknown as Json | undefined;
 }
 
-/** Merges the oldest updaters of each version until there are few enough. */
+/** Merges the oldest updaters of each version until few enough remain. */
 function cap(managers: Managers): Managers {
   const updaters = [...managers].filter(([, manager]) => !manager.isApplier);
   let count = updaters.length;
@@ -254,7 +255,9 @@ function cap(managers: Managers): Managers {
   return result;
 }
 
-/** The managers that an update starts from: those it brings itself, unless it brings none or goes by a subresource. */
+/**
+ * The managers before an update: those in the written object, or those of `live` if it has none or for a subresource.
+ */
 function managersOfUpdate(context: WriteContext, live: JsonObject, object: JsonObject): Managers {
   const ofLive = (): Managers =>
     readable(() => decodeManagers(managedFieldsOf(live) as readonly unknown[] | undefined)) ?? new Map();
@@ -267,7 +270,7 @@ function managersOfUpdate(context: WriteContext, live: JsonObject, object: JsonO
   return managers === undefined || managers.size === 0 ? known : managers;
 }
 
-/** What was read; undefined where that is malformed. A fault of our own is thrown on. */
+/** The result of `read`; undefined for malformed ownership. Rethrows other errors. */
 function readable<Result>(read: () => Result): Result | undefined {
   try {
     return read();

@@ -2,11 +2,11 @@ import { OwnershipError } from "./ownership-error.js";
 import { compareElements, elementText, type PathElement, parseElement } from "./path-element.js";
 
 /**
- * A set of field paths, kept in its wire form, the object under `fieldsV1`: a trie whose edges are path elements. A
- * node is a member of the set where it has no children, or `.` beside them. So reading and writing `managedFields`
- * costs nothing, and stored sets are shared, never copied.
+ * A set of field paths in its wire form, the object under `fieldsV1`: a trie whose edges are path elements. A node is
+ * a member of the set if it has no children, or has `.` beside them. So reading and writing `managedFields` costs
+ * nothing, and stored sets are shared, never copied.
  *
- * The root stands for no path: `{}` is the empty set. Edges are in the order of `compareElements`.
+ * The root is not a path: `{}` is the empty set. Edges are sorted by `compareElements`.
  */
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet;
@@ -24,24 +24,24 @@ export function isEmptySet(set: FieldSet): boolean {
   return true;
 }
 
-/** What is in either. */
+/** Paths in either set. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmptySet(b)) return a;
   if (isEmptySet(a)) return b;
   return unionNodes(a, b);
 }
 
-/** What is in both. */
+/** Paths in both sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return intersectNodes(a, b, false) ?? EMPTY_SET;
 }
 
-/** What is in `a` but not in `b`, path by path: a member below a member of `b` stays. */
+/** Paths in `a` but not in `b`. A path below a member of `b` stays. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return isEmptySet(b) ? a : (subtractNodes(a, b, false) ?? EMPTY_SET);
 }
 
-/** What is in `a` and neither in `b` nor below a member of `b`. */
+/** Paths in `a` that are neither in `b` nor below a member of `b`. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return isEmptySet(b) ? a : (prune(a, b) ?? EMPTY_SET);
 }
@@ -69,7 +69,7 @@ export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
   return isMember(node);
 }
 
-/** The members that have no member below them. */
+/** Members without a member below them. */
 export function leaves(set: FieldSet): FieldSet {
   const result: MutableFieldSet = {};
   for (const element in set) {
@@ -78,7 +78,7 @@ export function leaves(set: FieldSet): FieldSet {
   return result;
 }
 
-/** Every member, those of one level before those below it. */
+/** All members, level by level. */
 export function* paths(set: FieldSet, prefix: readonly PathElement[] = []): Generator<readonly PathElement[]> {
   for (const element in set) {
     if (element !== SELF && isMember(set[element]!)) yield [...prefix, element];
@@ -92,7 +92,7 @@ export function pathText(path: readonly PathElement[]): string {
   return path.map(elementText).join("");
 }
 
-/** A set under construction. Paths may come in any order; `done` gives the set with its edges in order. */
+/** Builds a set. Paths may come in any order; `done` returns the set with sorted edges. */
 export class FieldSetBuilder {
   readonly #root: MutableFieldSet = {};
 
@@ -110,20 +110,20 @@ export class FieldSetBuilder {
 }
 
 /**
- * A set under construction along a walk over a value: members are added where the walk stands, and finding that place
- * costs nothing, however deep it is.
+ * Builds a set during a walk over a value. Members are added at the current position, which costs nothing to find,
+ * however deep it is.
  */
 export class FieldSetWalk {
   readonly #path: PathElement[];
-  /** The nodes on the way to where the walk stands, as far as there are any; the root is always there. */
+  /** The existing nodes on the current path. The root always exists. */
   readonly #nodes: MutableFieldSet[] = [{}];
 
-  /** `path` is the walk's own; it tells this set by `left` when it got shorter. */
+  /** `path` belongs to the walk. The walk calls `left` when the path gets shorter. */
   constructor(path: PathElement[]) {
     this.#path = path;
   }
 
-  /** Adds the path on which the walk stands. */
+  /** Adds the current path. */
   insert(): void {
     const depth = this.#path.length;
     if (depth === 0) return;
@@ -133,7 +133,7 @@ export class FieldSetWalk {
     addMember(this.#nodes[depth - 1]!, this.#path[depth - 1]!);
   }
 
-  /** The walk went back up: nodes below its path are no longer on the way. */
+  /** The walk went up: drops the nodes below its path. */
   left(): void {
     const depth = this.#path.length + 1;
     if (this.#nodes.length > depth) this.#nodes.length = depth;
@@ -163,7 +163,7 @@ export function setOf(...members: readonly (readonly PathElement[])[]): FieldSet
   return builder.done();
 }
 
-/** Reads a `fieldsV1` that a client wrote; throws where it is malformed. */
+/** Parses a client's `fieldsV1`. Throws if it is malformed. */
 export function parseFieldSet(value: unknown): FieldSet {
   return parseNode(value, true) ?? EMPTY_SET;
 }
@@ -223,7 +223,7 @@ function uniteChildren(a: FieldSet, b: FieldSet): FieldSet {
   return grew ? inOrder(result) : result;
 }
 
-/** The part of a node in both; undefined where there is none. `isNode` tells a node below the root. */
+/** The intersection of two nodes; undefined if empty. `isNode` is true below the root. */
 function intersectNodes(a: FieldSet, b: FieldSet, isNode: boolean): FieldSet | undefined {
   const result: MutableFieldSet = {};
   if (isNode && isMember(a) && isMember(b)) result[SELF] = LEAF;
@@ -254,7 +254,7 @@ function subtractNodes(a: FieldSet, b: FieldSet, isNode: boolean): FieldSet | un
   return isChanged ? settle(result) : a;
 }
 
-/** Most changes leave most of what is owned alone: what nothing is taken from stays the very same set. */
+/** Most changes leave most of the owned fields alone. A set that loses nothing stays the same object. */
 function haveCommonEdge(a: FieldSet, b: FieldSet): boolean {
   for (const element in b) if (element !== SELF && a[element] !== undefined) return true;
   return false;
@@ -278,7 +278,7 @@ function prune(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return settle(result);
 }
 
-/** A node that is a mere member is a leaf; one that is nothing is none. */
+/** Normalizes a node: a mere member becomes a leaf, an empty node becomes undefined. */
 function settle(node: MutableFieldSet): FieldSet | undefined {
   let count = 0;
   for (const _ in node) count++;
@@ -293,7 +293,7 @@ function ordered(node: MutableFieldSet): FieldSet {
   return inOrder(node);
 }
 
-/** The same node with its edges in order; the node itself where they are. */
+/** The node with sorted edges; the node itself if they are sorted. */
 function inOrder(node: FieldSet): FieldSet {
   const keys = Object.keys(node);
   let isSorted = true;

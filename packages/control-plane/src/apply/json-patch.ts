@@ -7,12 +7,12 @@ const MAX_OPERATIONS = 10_000;
 const MAX_COPIED_BYTES = 3 * 2 ** 20;
 const MEMBERS = ["op", "path", "from", "value"];
 
-/** An operation that does not apply; the client only learns that one did not. */
+/** An operation that cannot be applied. The client learns only that one failed. */
 class OperationError extends Error {}
 
 /**
- * The object with an RFC 6902 patch applied, all of it or none. Throws a 400 for what is no patch, a 413 for too many
- * operations, a 422 where an operation does not apply.
+ * Applies an RFC 6902 patch, all of it or nothing. Throws a 400 for an invalid patch, a 413 for too many operations,
+ * and a 422 if an operation cannot be applied.
  */
 export function jsonPatch(object: JsonObject, patch: Json): Json {
   const operations = decode(patch);
@@ -27,7 +27,7 @@ export function jsonPatch(object: JsonObject, patch: Json): Json {
   return document.root;
 }
 
-/** What strict field validation says of the patch itself. */
+/** Errors of strict field validation in the patch itself. */
 export function jsonPatchStrictErrors(patch: Json): readonly string[] {
   if (!isArray(patch)) return [];
   return patch.flatMap((operation, index) =>
@@ -74,10 +74,10 @@ function jsonTypeName(value: Json): string {
 
 type Container = MutableJsonObject | Json[];
 
-/** A document that is patched: each container is copied when it is first changed, then changed in place. */
+/** The patched document. Each container is copied before its first change, then changed in place. */
 class PatchedDocument {
   root: Json;
-  /** Containers that only this document holds, each in one place. */
+  /** Containers that only this document holds, each at one place. */
   readonly #own = new Set<Json>();
   #copiedBytes = 0;
 
@@ -146,7 +146,7 @@ class PatchedDocument {
     this.root = value;
   }
 
-  /** Copies share nothing with the original, and all of them together are bounded: copies of copies grow fast. */
+  /** A deep copy. The total size of copies is bounded, because copies of copies grow fast. */
   #copy(value: Json): Json {
     const json = JSON.stringify(value);
     this.#copiedBytes += json.length;
@@ -156,7 +156,7 @@ class PatchedDocument {
     return JSON.parse(json) as Json;
   }
 
-  /** Undefined for a field that is not there; an index that is not there is an error. */
+  /** Undefined for a missing field. A missing index is an error. */
   #get(path: string): Json | undefined {
     const keys = keysOf(path);
     let parent = this.root;
@@ -164,7 +164,7 @@ class PatchedDocument {
     return member(parent, keys.at(-1)!, path);
   }
 
-  /** The container at the path's end, ready to be changed, and the key in it. */
+  /** The container at the end of the path, copied for a change, and the key in it. */
   #change(path: string): [container: Container, key: string] {
     const keys = keysOf(path);
     const last = keys.pop()!;
@@ -216,14 +216,14 @@ function missing(path: string): OperationError {
   return new OperationError(`doc is missing path: "${path}": missing value`);
 }
 
-/** The place of an item that is there; from the end where it is negative. */
+/** The position of an existing item. Negative indexes count from the end. */
 function indexOf(array: readonly Json[], key: string): number {
   const index = parseIndex(key);
   if (index >= array.length || index < -array.length) throw badIndex(index);
   return index < 0 ? index + array.length : index;
 }
 
-/** The place of an item to come: one more than there are. */
+/** The position for a new item, which may be just after the end. */
 function insertionPoint(array: readonly Json[], key: string): number {
   const index = parseIndex(key);
   const size = array.length + 1;

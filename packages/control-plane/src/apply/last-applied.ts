@@ -12,8 +12,8 @@ const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
 /**
- * The conflicts that stay when kubectl goes over from client-side apply: a field that the live object still has as
- * kubectl applied it last is kubectl's own, whoever is on record.
+ * The remaining conflicts when kubectl migrates from client-side apply. A field whose live value kubectl applied last
+ * belongs to kubectl, whoever is recorded as its owner.
  */
 export function allowedByLastApplied(
   context: WriteContext,
@@ -35,7 +35,7 @@ export function allowedByLastApplied(
   return conflicts.filter(({ path }) => !hasPath(own, path));
 }
 
-/** Keeps the annotation of client-side apply, where there is one, in step with what kubectl applies. */
+/** Updates the annotation of client-side apply, if present, to what kubectl applies. */
 export function syncLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   const annotations = annotationsOf(object);
   if (annotations === undefined || !annotations[ANNOTATION]) return object;

@@ -3,7 +3,7 @@ import type { ListType } from "./merge-type.js";
 import { OwnershipError } from "./ownership-error.js";
 import { keyElement, type PathElement, valueElement } from "./path-element.js";
 
-/** How a set or a list map names one of its items. Throws `ItemError` where the item has no name. */
+/** The path element of an item of a set or list map. Throws `ItemError` if it has none. */
 export function itemElement(type: ListType, item: Json): PathElement {
   return type.keys.length > 0 ? keyedElement(type, item) : setElement(item);
 }

@@ -14,7 +14,10 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
-/** Who owns which fields: one manager, by one operation, through one subresource; updaters also by version. */
+/**
+ * The owner of a set of fields: one manager with one operation on one subresource. Updaters are also separate by
+ * version.
+ */
 export interface Manager {
   readonly name: string;
   readonly isApplier: boolean;
@@ -24,26 +27,26 @@ export interface Manager {
   readonly fields: FieldSet;
 }
 
-/** The managers of an object by their identity. */
+/** The managers of an object, by id. */
 export type Managers = Map<string, Manager>;
 
-/** What tells one manager from another. An applier is the same one at every version. */
+/** The identity of a manager. An applier is the same at every version. */
 export function managerId(manager: Pick<Manager, "name" | "isApplier" | "apiVersion" | "subresource">): string {
   const { isApplier, apiVersion, subresource } = manager;
-  // The real server orders managers by these texts, and leaves out an empty name: such a one comes last.
+  // kube-apiserver sorts managers by these texts and omits an empty name, so that such a manager comes last.
   const name = manager.name === "" ? "\uffff" : manager.name;
   return isApplier ? `${name}\nApply\n\n${subresource}` : `${name}\nUpdate\n${apiVersion}\n${subresource}`;
 }
 
 /**
- * On sets that this process wrote: the type under which it did. Such a set is canonical, it fits the type, and so does
- * the object that carries it. Neither JSON nor copies show it.
+ * On sets that this process wrote: the type under which it wrote them. Such a set is canonical and fits the type, and
+ * so does its object. JSON and copies omit the mark.
  */
 const WRITTEN = Symbol("written");
 
 type WrittenSet = FieldSet & { [WRITTEN]?: MergeType };
 
-/** Whether a set was written under a type by this process. */
+/** Whether this process wrote a set under a type. */
 export function isWrittenUnder(set: FieldSet, type: MergeType): boolean {
   return (set as WrittenSet)[WRITTEN] === type;
 }
@@ -54,8 +57,8 @@ function markWritten(set: FieldSet, type: MergeType | undefined): void {
 }
 
 /**
- * Reads `metadata.managedFields`; throws where an entry is malformed, in the real server's words. Sets that are as they
- * were in `known` are taken from there.
+ * Decodes `metadata.managedFields`. Throws kube-apiserver's error for a malformed entry. Reuses unchanged sets of
+ * `known`.
  */
 export function decodeManagers(entries: readonly unknown[] | undefined | null, known?: Managers): Managers {
   const managers: Managers = new Map();
@@ -84,7 +87,7 @@ export function decodeManagers(entries: readonly unknown[] | undefined | null, k
   return managers;
 }
 
-/** The entries of the managers, appliers first, each kind by time, name, version and subresource. */
+/** The entries of the managers: appliers first, then by time, name, version and subresource. */
 export function encodeManagers(
   managers: Managers,
   typeOf: (apiVersion: string) => MergeType | undefined,
@@ -96,12 +99,12 @@ export function encodeManagers(
   });
 }
 
-/** Entries in the order in which managers are written. */
+/** Sorts entries in the order in which managers are written. */
 export function sortedEntries(entries: readonly ManagedFieldsEntry[]): readonly ManagedFieldsEntry[] | undefined {
   return encodeManagers(decodeManagers(entries), () => undefined);
 }
 
-/** A manager as it is written. Fields are set one by one: this runs on every write, and conditional spreads are slow. */
+/** A manager's entry. Sets fields one by one: this runs on every write, and conditional spreads are slow. */
 export function entryOf(manager: Manager): ManagedFieldsEntry {
   const entry: { -readonly [Field in keyof ManagedFieldsEntry]: ManagedFieldsEntry[Field] } = {};
   if (manager.name !== "") entry.manager = manager.name;
@@ -114,14 +117,14 @@ export function entryOf(manager: Manager): ManagedFieldsEntry {
   return entry;
 }
 
-/** A client asks for all ownership to be forgotten: an empty list, or one empty entry. */
+/** Whether a client resets all ownership: with an empty list, or one empty entry. */
 export function isReset(entries: readonly unknown[] | undefined | null): boolean {
   if (!Array.isArray(entries)) return false;
   if (entries.length === 0) return true;
   return entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0;
 }
 
-/** Oldest first; those without a time before all. */
+/** Oldest first. Managers without a time come before all others. */
 export function compareTimes(a: Manager, b: Manager): number {
   if (a.time === undefined || b.time === undefined) return Number(a.time !== undefined) - Number(b.time !== undefined);
   return compareTimeTexts(a.time, b.time);
@@ -141,19 +144,19 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Times have one form, to the second, so their text orders them; one that a client wrote otherwise is parsed. */
+/** Canonical times sort by their text. Other times, from clients, are parsed. */
 function compareTimeTexts(a: string, b: string): number {
   if (a === b) return 0;
   if (a.length === 20 && b.length === 20) return a < b ? -1 : 1;
   return Math.floor(Date.parse(a) / 1000) - Math.floor(Date.parse(b) / 1000);
 }
 
-/** Whether a client sent back what it was given. */
+/** Whether a client sent back the same set. */
 function isSameSet(sent: FieldSet | undefined, set: FieldSet): boolean {
   return isObject(sent) && equalSets(set, sent as FieldSet);
 }
 
-/** A client may send anything here. */
+/** Clients may send anything here. */
 function decodeFields(fields: unknown): FieldSet {
   if (fields === undefined || fields === null) return EMPTY_SET;
   return isObject(fields) && WRITTEN in fields ? (fields as FieldSet) : parseFieldSet(fields);

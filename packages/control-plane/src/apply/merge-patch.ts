@@ -2,7 +2,7 @@ import { isArray, isObject, type Json, type JsonObject, type MutableJsonObject, 
 import { StatusError } from "../api/status-error.js";
 import { checkDepth } from "../schema/depth.js";
 
-/** The object with an RFC 7386 patch merged in. Throws a 400 if the patch is not an object. */
+/** Merges an RFC 7386 patch into the object. Throws a 400 if the patch is not an object. */
 export function mergePatch(object: JsonObject, patch: Json): JsonObject {
   if (!isObject(patch)) throw new StatusError(400, "BadRequest", badPatch(patch));
   checkDepth(patch);
@@ -30,7 +30,7 @@ function mergeObjects(object: JsonObject, patch: JsonObject): JsonObject {
   return result;
 }
 
-/** What a patch puts where nothing was: null means absent there too. */
+/** In a part that a patch adds, null means absent too. */
 function withoutNulls(value: Json): Json {
   if (isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;

@@ -3,8 +3,8 @@ import type { Schema } from "../facts/schema.js";
 import { fieldElement, type PathElement } from "./path-element.js";
 
 /**
- * How values of a schema merge: what is one field with one owner, and what is taken apart. Compiled once per schema;
- * what an untyped schema allows, a type allows too, so up to all three parts are there.
+ * How values of a schema merge: which parts are one field with one owner, and which are split. Compiled once per
+ * schema. A type from an untyped schema has up to all three parts.
  */
 export interface MergeType {
   readonly scalar?: "numeric" | "string" | "boolean" | "untyped";
@@ -13,7 +13,9 @@ export interface MergeType {
 }
 
 export interface ListType {
-  /** `atomic`: one field. Otherwise each item is one: by its key fields, or, without keys, by its value. */
+  /**
+   * `atomic`: the list is one field. Otherwise each item is a field, named by its keys, or without keys by its value.
+   */
   readonly relationship: "atomic" | "associative";
   readonly keys: readonly string[];
   readonly items: MergeType;
@@ -22,20 +24,20 @@ export interface ListType {
 export interface MapType {
   readonly relationship: "atomic" | "separable";
   readonly fields: ReadonlyMap<string, FieldType>;
-  /** The type of fields that are not declared; undefined where there must be none. */
+  /** The type of undeclared fields; undefined if none are allowed. */
   readonly others: MergeType | undefined;
-  /** Free-form: no field is declared and any value may stand below. */
+  /** Free-form: no declared fields, any value below. */
   readonly isDeduced: boolean;
 }
 
 export interface FieldType {
   readonly element: PathElement;
   readonly type: MergeType;
-  /** What the field is where it is absent; matters for the keys of list maps. */
+  /** The value of an absent field. Matters for the keys of list maps. */
   readonly default: Json | undefined;
 }
 
-/** Anything goes, and is one field. */
+/** Any value, as one field. */
 const UNTYPED: MergeType = {
   scalar: "untyped",
   get list(): ListType {
@@ -48,7 +50,7 @@ const UNTYPED: MergeType = {
 const UNTYPED_LIST: ListType = { relationship: "atomic", keys: [], items: UNTYPED };
 const UNTYPED_MAP: MapType = { relationship: "atomic", fields: new Map(), others: UNTYPED, isDeduced: true };
 
-/** Anything goes; objects are taken apart, lists are one field. */
+/** Any value. Objects are split, lists are one field. */
 export const DEDUCED: MergeType = {
   scalar: "untyped",
   list: UNTYPED_LIST,
@@ -58,10 +60,12 @@ export const DEDUCED: MergeType = {
 };
 const DEDUCED_MAP: MapType = { relationship: "separable", fields: new Map(), others: DEDUCED, isDeduced: true };
 
-/** Where the schemas' types are kept: as long as the schemas, by whether unknown fields are preserved around them. */
+/**
+ * Compiled types by schema, for schemas within and outside preserved unknown fields. They live as long as the schema.
+ */
 const compiled: readonly [WeakMap<Schema, MergeType>, WeakMap<Schema, MergeType>] = [new WeakMap(), new WeakMap()];
 
-/** The type of a schema; without one, everything is deduced from the values. */
+/** The type of a schema. Without one, the values determine the type. */
 export function mergeType(schema: Schema | undefined): MergeType {
   return schema === undefined ? DEDUCED : typeOf(schema, false);
 }

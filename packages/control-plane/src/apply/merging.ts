@@ -6,8 +6,8 @@ import { elementText, type PathElement } from "./path-element.js";
 import { partFor, TypedValueError } from "./typed-validation.js";
 
 /**
- * The live value with an applied configuration merged in: fields of the configuration win, everything else stays.
- * Items of sets and list maps keep the order of the configuration among themselves.
+ * Merges an applied configuration into the live value: fields of the configuration win, all others stay. Items of
+ * sets and list maps keep the relative order of the configuration.
  */
 export function merge(type: MergeType, live: Json, config: Json): Json {
   return mergeValue(type, live, config) ?? null;
@@ -62,7 +62,7 @@ function mergeList(type: ListType, live: Json | undefined, config: Json | undefi
 
 interface Items {
   readonly elements: readonly PathElement[];
-  /** Null for an item that is there more than once: it has no single value to merge with. */
+  /** Null for a duplicate item, which has no single value to merge with. */
   readonly values: ReadonlyMap<PathElement, Json>;
 }
 
@@ -93,7 +93,7 @@ function mergeItems(type: ListType, live: readonly Json[], config: readonly Json
         continue;
       }
       if (right.values.has(mine) && nextShared < shared.length && shared[nextShared] !== mine) {
-        // It stands in the configuration, but another shared item comes first there.
+        // The item is in the configuration, but after another shared item.
         l++;
         continue;
       }

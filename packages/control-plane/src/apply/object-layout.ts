@@ -4,15 +4,15 @@ import { type JsonObject, type MutableJsonObject, setField } from "../api/json.j
 /** An object under construction. */
 export type Draft = { -readonly [Field in keyof KubeObject]: KubeObject[Field] } & { [field: string]: unknown };
 
-/** Those fields of the metadata that the server sets, and no client. */
+/** Metadata fields that only the server sets. */
 export type SystemFields = Pick<
   { readonly [Field in keyof ObjectMeta]-?: ObjectMeta[Field] | undefined },
   "name" | "namespace" | "uid" | "creationTimestamp" | "deletionTimestamp" | "deletionGracePeriodSeconds"
 >;
 
 /**
- * The object with its fields in the order of the wire, kind and apiVersion first: lists and conversions rely on these
- * being a fixed prefix. Metadata is reduced to what ObjectMeta has; empty parts are left out, as Go does.
+ * The object with its fields in wire order, kind and apiVersion first: lists and conversions rely on this fixed
+ * prefix. Metadata keeps only ObjectMeta's fields. Empty parts are omitted, as in Go.
  */
 export function laidOut(
   object: KubeObject,
@@ -29,8 +29,8 @@ export function laidOut(
 }
 
 /**
- * The metadata alone; `system` has the last word on the fields of the server. Field by field, since every write comes
- * here several times, and a loop over names is several times as slow.
+ * Lays out only the metadata. `system` overrides the server's fields. Sets field by field: every write runs this
+ * several times, and a loop over names is several times slower.
  */
 export function laidOutMetadata(meta: Partial<ObjectMeta>, system: Partial<SystemFields> = meta): ObjectMeta {
   const ordered: { -readonly [Field in keyof ObjectMeta]?: ObjectMeta[Field] | undefined } = {};
@@ -53,7 +53,7 @@ export function laidOutMetadata(meta: Partial<ObjectMeta>, system: Partial<Syste
   return ordered as ObjectMeta;
 }
 
-/** What `omitempty` leaves out. A grace period of zero is a pointer's and stays; a generation of zero is none. */
+/** Whether `omitempty` omits a value. A grace period of zero is a pointer and stays; a generation of zero does not. */
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === "") return true;
   if (typeof value !== "object") return false;

@@ -5,7 +5,7 @@ import type { MapType, MergeType } from "./merge-type.js";
 import { fieldElement, type PathElement } from "./path-element.js";
 import { partFor } from "./typed-validation.js";
 
-/** The fields that a configuration speaks of, and that its applier therefore owns. */
+/** The fields in a configuration, which its applier owns. */
 export function ownedFields(type: MergeType, value: Json): FieldSet {
   const path: PathElement[] = [];
   const owned = new FieldSetWalk(path);
@@ -66,7 +66,7 @@ function isEmptyObject(object: object): boolean {
   return true;
 }
 
-/** The set with every declared field on the way to a member added: `a.b` is then in it with `a.b.c`. */
+/** Adds every declared field on the path to a member: `a.b.c` adds `a.b`. */
 export function withNamedFields(type: MergeType | undefined, set: FieldSet): FieldSet {
   const result: Record<PathElement, FieldSet> = {};
   for (const element in set) {
@@ -93,8 +93,8 @@ export function withNamedFields(type: MergeType | undefined, set: FieldSet): Fie
 const EMPTY: FieldSet = Object.freeze({});
 
 /**
- * The set as it must be under today's schema: where a list or object has become atomic since the set was written, its
- * owner now owns the whole. The set itself where nothing changed.
+ * Adapts a set to the current schema. If a list or object has become atomic since the set was written, its owner now
+ * owns the whole. Returns the set itself if nothing changed.
  */
 export function reconcileWithType(type: MergeType, set: FieldSet): FieldSet {
   const changed = new FieldSetBuilder();

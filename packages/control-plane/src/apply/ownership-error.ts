@@ -1,2 +1,2 @@
-/** A field's ownership cannot be worked out: managedFields are malformed, or a value has not the shape of its schema. */
+/** Field ownership cannot be determined: managedFields are malformed, or a value does not fit its schema. */
 export class OwnershipError extends Error {}

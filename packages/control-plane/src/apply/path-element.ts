@@ -3,15 +3,15 @@ import { field, isObject, type Json, type JsonObject } from "../api/json.js";
 import { OwnershipError } from "./ownership-error.js";
 
 /**
- * One step of a field path in its wire form, as `fieldsV1` spells it: `f:name` a field, `k:{"name":"a"}` the item of a
- * list map with these keys, `v:"a"` the item of a set, `i:0` an index. Equal steps have equal text: keys are sorted,
+ * One step of a field path in the wire form of `fieldsV1`: `f:name` is a field, `k:{"name":"a"}` the item of a list
+ * map with these keys, `v:"a"` the item of a set, `i:0` an index. Equal steps have equal text: keys are sorted,
  * values are canonical JSON.
  */
 export type PathElement = string;
 
 const ORDER = "fkvi";
 const FIELD = "f".charCodeAt(0);
-/** `k:{"type":"Ready"}`, with nothing escaped. */
+/** `k:{"type":"Ready"}` without escapes. */
 const ONE_PLAIN_KEY = /^k:\{"([^"\\]*)":"([^"\\]*)"\}$/;
 
 export function fieldElement(name: string): PathElement {
@@ -22,7 +22,7 @@ export function valueElement(value: Json): PathElement {
   return `v:${goJson(value)}`;
 }
 
-/** `keys` are the names and values of the item's key fields, in any order. */
+/** `keys` are the names and values of the item's keys, in any order. */
 export function keyElement(keys: readonly (readonly [name: string, value: Json])[]): PathElement {
   const [only] = keys;
   if (keys.length === 1) return `k:{${JSON.stringify(only![0])}:${goJson(only![1])}}`;
@@ -36,8 +36,8 @@ export function keyElement(keys: readonly (readonly [name: string, value: Json])
 }
 
 /**
- * Reads an element that a client wrote and spells it canonically. Undefined for a type of element that is unknown:
- * such are dropped; throws on malformed text.
+ * Parses a client's element and makes it canonical. Undefined for an unknown type, which is dropped. Throws if
+ * malformed.
  */
 export function parseElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new OwnershipError("key must be 2 characters long:");
@@ -88,13 +88,13 @@ export function elementText(element: PathElement): string {
   }
 }
 
-/** Fields first, then keyed items, values and indexes; each by name, number or text. */
+/** Fields first, then keyed items, values and indexes, each by name, number or text. */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
   if (a.charCodeAt(0) === FIELD && b.charCodeAt(0) === FIELD) return a < b ? -1 : 1;
   const byType = ORDER.indexOf(a[0]!) - ORDER.indexOf(b[0]!);
   if (byType !== 0) return byType;
-  // Conditions, containers, volumes: nearly all items are named by one text.
+  // Fast path: nearly all items (conditions, containers, volumes) have one string key.
   const [, leftName, leftText] = ONE_PLAIN_KEY.exec(a) ?? [];
   const [, rightName, rightText] = leftName === undefined ? [] : (ONE_PLAIN_KEY.exec(b) ?? []);
   if (rightName !== undefined) return compareText(leftName!, rightName) || compareText(leftText!, rightText!);
@@ -111,7 +111,7 @@ export function compareElements(a: PathElement, b: PathElement): number {
   return -1;
 }
 
-/** The item of a list map that an element names: does `item` have these keys? */
+/** The keys of a list map item; undefined for other elements. */
 export function keysOf(element: PathElement): JsonObject | undefined {
   return element[0] === "k" ? (JSON.parse(element.slice(2)) as JsonObject) : undefined;
 }

@@ -5,7 +5,7 @@ import type { ListType, MapType, MergeType } from "./merge-type.js";
 import { fieldElement } from "./path-element.js";
 import { partFor } from "./typed-validation.js";
 
-/** The value without the fields of a set; a list or object that is emptied goes too. */
+/** Removes a set of fields from a value, and lists and objects that become empty. */
 export function removeFields(type: MergeType, value: Json, fields: FieldSet): Json {
   if (isEmptySet(fields)) return value;
   return remove(type, value, fields) ?? null;

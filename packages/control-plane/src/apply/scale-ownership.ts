@@ -6,8 +6,8 @@ const SCALE_VERSION = "autoscaling/v1";
 const SCALE_REPLICAS = setOf(["f:spec", "f:replicas"]);
 
 /**
- * Who owns the replicas of a scale, from those who own them in its object: as the real server shows it to an apply to
- * `/scale`. `replicas` is where the object has them.
+ * The managers of a Scale's replicas, derived from those of its object, as kube-apiserver presents them to an apply
+ * to `/scale`. `replicas` is the path in the object.
  */
 export function scaleManagers(
   entries: readonly ManagedFieldsEntry[] = [],
@@ -19,8 +19,8 @@ export function scaleManagers(
 }
 
 /**
- * The object's managers after an apply to its scale: who no longer owns the scale's replicas loses the object's, and who
- * came to own them is noted at `apiVersion`, without a time, and so before all others of its operation.
+ * The object's managers after an apply to its Scale. A manager that lost the Scale's replicas loses the object's. A
+ * new owner is recorded at `apiVersion` without a time, and so sorts before all others with its operation.
  */
 export function objectManagers(
   entries: readonly ManagedFieldsEntry[] = [],

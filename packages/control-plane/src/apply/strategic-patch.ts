@@ -10,8 +10,8 @@ const DELETE_FROM_LIST = "$deleteFromPrimitiveList";
 const ELEMENT_ORDER = "$setElementOrder";
 
 /**
- * The object with a strategic merge patch applied: lists merge by the merge key that the schema names, and directives
- * say what a merge alone cannot. Throws `StatusError` for a patch that cannot be applied.
+ * Applies a strategic merge patch. Lists merge by the schema's merge key, and directives express what a merge cannot.
+ * Throws `StatusError` for a patch that cannot be applied.
  */
 export function strategicPatch(schema: Schema, object: JsonObject, patch: Json): JsonObject {
   if (!isObject(patch)) {
@@ -54,7 +54,7 @@ function mergeMap(schema: Schema | undefined, original: JsonObject, patch: JsonO
   return result;
 }
 
-/** `$patch: replace` and `$patch: delete` on a whole object. */
+/** Handles `$patch: replace` and `$patch: delete` on a whole object. */
 function directed(directive: Json, patch: JsonObject): JsonObject {
   if (directive === "replace") {
     const { [PATCH]: _, ...rest } = patch;
@@ -78,7 +78,7 @@ function retainKeys(original: JsonObject, patch: JsonObject): MutableJsonObject 
   return result;
 }
 
-/** `$setElementOrder/list`: merges the list and puts it into the order given. */
+/** Handles `$setElementOrder/list`: merges the list and sorts it in the given order. */
 function orderList(
   schema: Schema | undefined,
   result: MutableJsonObject,
@@ -158,7 +158,7 @@ function mergeList(
   return inOrder(merged, changes, kept, mergeKey);
 }
 
-/** Carries out `$patch` items: `delete` takes items away, `replace` drops all that were there. */
+/** Handles `$patch` items: `delete` removes items, `replace` drops all existing ones. */
 function withSpecialItems(
   original: readonly Json[],
   patch: readonly JsonObject[],
@@ -187,8 +187,8 @@ function withSpecialItems(
 }
 
 /**
- * Items that the patch names in the order of the patch, all others in the order of the live list, the two interleaved
- * by the live order.
+ * Sorts items that the patch names in patch order and all others in live order, and interleaves the two by live
+ * order.
  */
 function inOrder(
   merged: readonly Json[],
@@ -218,7 +218,7 @@ function inOrder(
   return result;
 }
 
-/** Sorts by the place in `order`; items that have none go last, as they come. */
+/** Sorts by position in `order`. Items without a position go last, in their current order. */
 function sortedBy(items: readonly Json[], order: readonly Json[], mergeKey: string): readonly Json[] {
   const place = places(order, mergeKey);
   const rank = (item: Json): number => place.get(identity(item, mergeKey)) ?? order.length;
@@ -234,7 +234,7 @@ function places(order: readonly Json[], mergeKey: string): Map<Json, number> {
   return result;
 }
 
-/** What tells one item of a list from another: its merge key, or itself. */
+/** The identity of a list item: its merge key, or the item itself. */
 function identity(item: Json, mergeKey: string): Json {
   if (mergeKey === "") return item;
   if (!isObject(item)) throw badType("map[string]interface {}", item);
@@ -284,7 +284,7 @@ function directiveTarget(key: string, directive: string): string {
   return key.slice(slash + 1);
 }
 
-/** Undefined where the value as a whole is a directive. */
+/** Undefined if the whole value is a directive. */
 function withoutDirectives(value: Json): Json | undefined {
   if (isArray(value)) {
     return value.map(withoutDirectives).filter((item): item is Json => item !== undefined);
@@ -296,7 +296,7 @@ function withoutDirectives(value: Json): Json | undefined {
   return result;
 }
 
-/** Nulls go from objects at every depth; in lists they stay. */
+/** Removes nulls from objects at every depth. Nulls in lists stay. */
 function withoutNulls(value: Json): Json {
   if (isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;

@@ -5,7 +5,7 @@ import type { ListType, MapType, MergeType } from "./merge-type.js";
 import { OwnershipError } from "./ownership-error.js";
 import { elementText, fieldElement, type PathElement } from "./path-element.js";
 
-/** Raised where a value does not have the shape that its merge type asks for. The message is the real server's. */
+/** A value that does not fit its merge type. The message is kube-apiserver's. */
 export class TypedValueError extends OwnershipError {
   constructor(problems: readonly Problem[]) {
     super(
@@ -21,12 +21,12 @@ interface Problem {
   readonly message: string;
 }
 
-/** Checks a value before it is merged or compared; stored values may hold duplicates, applied ones may not. */
+/** Checks a value before it is merged or compared. Stored values may contain duplicates, applied ones may not. */
 export function checkTyped(type: MergeType, value: Json, { allowDuplicates = false } = {}): void {
   if (!isTyped(type, value, allowDuplicates)) report(type, value, allowDuplicates);
 }
 
-/** Checks an object that is to be stored, but for the parts that it shares with one that passed. */
+/** Checks an object to be stored, except the parts that it shares with a checked one. */
 export function checkTypedUpdate(type: MergeType, object: JsonObject, checked: JsonObject): void {
   for (const key in object) {
     const part = object[key]!;
@@ -36,7 +36,7 @@ export function checkTypedUpdate(type: MergeType, object: JsonObject, checked: J
   }
 }
 
-/** Whether a value has the shape that its type asks for, without saying where not. */
+/** Whether a value fits its type, without details. */
 export function isTyped(type: MergeType, value: Json, allowDuplicates: boolean): boolean {
   switch (partFor(type, value)) {
     case "scalar":
@@ -74,7 +74,7 @@ function hasNames(list: ListType, items: readonly Json[], allowDuplicates: boole
   }
 }
 
-/** Says what is wrong, and where. */
+/** Throws an error that lists all problems with their paths. */
 function report(type: MergeType, value: Json, allowDuplicates: boolean): void {
   const problems: Problem[] = [];
   const path: PathElement[] = [];
@@ -146,7 +146,7 @@ function report(type: MergeType, value: Json, allowDuplicates: boolean): void {
   }
 }
 
-/** The part of a type that handles a value: that of its own form, or, for a form the type does not know, the first. */
+/** The part of a type that handles a value: by the value's form, or the first part if the type lacks that form. */
 export function partFor(type: MergeType, value: Json | undefined): "map" | "scalar" | "list" | undefined {
   if (value !== undefined && value !== null) {
     if (isArray(value)) {
@@ -160,7 +160,7 @@ export function partFor(type: MergeType, value: Json | undefined): "map" | "scal
   return type.list === undefined ? undefined : "list";
 }
 
-/** What is wrong with a scalar; `side` tells which of two compared values it is. */
+/** The problem with a scalar. `side` says which of two compared values it is. */
 export function scalarProblem(
   scalar: NonNullable<MergeType["scalar"]>,
   value: Json | undefined,

@@ -20,16 +20,16 @@ import { merge } from "./merging.js";
 import { ownedFields, reconcileWithType, withNamedFields } from "./owned-fields.js";
 import { removeFields } from "./removal.js";
 
-/** What the updater must know of the versions of a kind. */
+/** What the updater needs to know about the versions of a kind. */
 export interface Versions {
-  /** Undefined for a version that is not served any more: what was owned at it is forgotten. */
+  /** Undefined for a version that is no longer served. Ownership at that version is dropped. */
   typeOf(apiVersion: string): MergeType | undefined;
   convert(object: JsonObject, apiVersion: string): JsonObject;
-  /** Fields that a request at this endpoint cannot set, and so never owns. */
+  /** Fields that a request to this endpoint cannot set, and so never owns. */
   resetFields(apiVersion: string): FieldSet | undefined;
 }
 
-/** Who owns what after `live` became `object` by an update of the manager `id`, which owns all that it changed. */
+/** The managers after manager `id` updated `live` to `object`. It owns all that it changed. */
 export function update(
   versions: Versions,
   live: JsonObject,
@@ -48,7 +48,7 @@ export function update(
   return result;
 }
 
-/** The live object with a configuration applied, or undefined where that changes nothing; and who owns what then. */
+/** Applies a configuration to the live object. Returns undefined if nothing changes, and the resulting managers. */
 export function apply(
   versions: Versions,
   live: JsonObject,
@@ -69,7 +69,7 @@ export function apply(
   return { object: isSameJson(live, object) ? undefined : object, managers: result };
 }
 
-/** Takes from every other manager what changed; without `force`, another manager's changed field is a conflict. */
+/** Removes changed fields from all other managers. Without `force`, another manager's changed field is a conflict. */
 function disown(
   versions: Versions,
   live: JsonObject,
@@ -117,9 +117,7 @@ function disown(
 
 const changedIn = perObject(({ modified, added }: Comparison): FieldSet => union(modified, added));
 
-/**
- * The merged object without what its applier owned last time, does not apply this time, and nobody else owns.
- */
+/** Removes the fields that the applier owned last time, does not apply this time, and nobody else owns. */
 function withoutAbandoned(
   versions: Versions,
   merged: JsonObject,
@@ -142,7 +140,7 @@ function withoutAbandoned(
   return versions.convert((removeFields(type, before, abandoned) ?? {}) as JsonObject, apiVersion);
 }
 
-/** Puts back what a manager owns, version by version, the version that was pruned first. */
+/** Restores fields that a manager owns, version by version, starting with the pruned version. */
 function withOwned(
   versions: Versions,
   merged: JsonObject,
