@@ -1,7 +1,7 @@
-/** Writers wait above this size. */
+/** Writers wait while the queue is larger than this. */
 const ROOMY_BYTES = 2 ** 18;
 
-/** Bytes from one who has them to one who wants them, in order. For one reader. */
+/** An ordered byte queue for one reader. */
 export class ByteQueue implements AsyncIterable<Uint8Array> {
   #chunks: Uint8Array[] = [];
   #bytes = 0;
@@ -16,14 +16,14 @@ export class ByteQueue implements AsyncIterable<Uint8Array> {
     this.#onChange?.();
   }
 
-  /** No more come. What is there can still be read. */
+  /** Ends the queue. Queued bytes can still be read. */
   end(): void {
     this.#isEnded = true;
     this.#onChange?.();
     this.#onRoom?.();
   }
 
-  /** Resolves when more may be pushed. */
+  /** Resolves when there is room for more. */
   async room(): Promise<void> {
     if (this.#bytes <= ROOMY_BYTES || this.#isEnded) return;
     await new Promise<void>((resolve) => {

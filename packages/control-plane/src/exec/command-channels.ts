@@ -4,37 +4,37 @@ import type { WebSocketOffer } from "../websocket/handshake.js";
 import { WebSocketConnection, type WebSocketData } from "../websocket/websocket.js";
 import { ByteQueue } from "./byte-queue.js";
 
-/** What a command reads and writes. */
+/** The streams of a command. */
 export interface CommandStreams {
-  /** Ends when the caller has closed it, or has gone. */
+  /** Ends when the client closes it or disconnects. */
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: (data: string | Uint8Array) => Promise<void>;
   readonly stderr: (data: string | Uint8Array) => Promise<void>;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** Which streams the caller asked for: what goes to others is dropped. */
+/** The streams that the client requested. Output to others is dropped. */
 export interface WantedStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;
 }
 
-/** Kubernetes' numbers of the streams within one connection. */
+/** Kubernetes' channel numbers. */
 const STDIN = 0;
 const STDOUT = 1;
 const STDERR = 2;
 const ERROR = 3;
-/** Version 5: the next byte names a stream that is closed. */
+/** In version 5, the next byte names a closed channel. */
 const CLOSE = 255;
 
 const BASE64 = "v4.base64.channel.k8s.io";
 const PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io", BASE64];
 
 /**
- * Runs a command behind a WebSocket, as `kubectl exec` speaks with it: each message begins with the number of its stream,
- * and the last one is a Status that tells how the command ended.
+ * Runs a command over a WebSocket, as `kubectl exec` expects. Each message starts with its channel number, and the
+ * last one is a Status with the command's result.
  */
 export function commandOffer(
   wanted: WantedStreams,
@@ -65,7 +65,7 @@ async function serve(
   const gone = new AbortController();
   const stdin = new ByteQueue();
   const reading = readInto(stdin, connection, wanted.stdin, gone);
-  // Tells the caller that the command is there, before it has said anything.
+  // Tells the client that the command has started, before any output.
   await send(wanted.stdout ? STDOUT : wanted.stderr ? STDERR : ERROR, "");
   const status = await run({
     stdin,
@@ -79,7 +79,7 @@ async function serve(
   await reading;
 }
 
-/** Reads all that comes until the connection is over: resizes of a terminal have no effect. */
+/** Reads everything until the connection ends. Terminal resizes have no effect. */
 async function readInto(
   stdin: ByteQueue,
   connection: WebSocketConnection,

@@ -1,6 +1,6 @@
 const FAILURE = { metadata: {}, status: "Failure" };
 
-/** How a command ended, as the kubelet says it. */
+/** The result of a command, as the kubelet reports it. */
 export function exitStatus(exitCode: number, command: readonly string[]): object {
   if (exitCode === 0) return { metadata: {}, status: "Success" };
   const why = `error executing command [${command.join(" ")}], exit code ${exitCode}`;
@@ -12,7 +12,7 @@ export function exitStatus(exitCode: number, command: readonly string[]): object
   };
 }
 
-/** Why a command was not even begun. */
+/** Why a command could not start. */
 export function failedStatus(message: string): object {
   return {
     ...FAILURE,

@@ -2,10 +2,10 @@ import type { Container, Pod } from "setpoint/kinds/v1";
 import type { ContainerValues } from "./container-values.js";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Where the API server is found in a cluster. */
+/** The address of the API server in the cluster. */
 const KUBERNETES = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
 
-/** The variables that the kubelet would have given a container. Those whose source is missing are not there. */
+/** The variables that the kubelet would give a container. Omits those whose source is missing. */
 export function environmentOf(pod: Pod, container: Container, values: ContainerValues): ReadonlyMap<string, string> {
   const variables = new Map<string, string>([
     ["PATH", PATH],
@@ -39,7 +39,7 @@ function sourceValue({ configMapKeyRef, secretKeyRef, fieldRef }: Source, values
   return fieldRef && values.field(fieldRef.fieldPath);
 }
 
-/** `$(NAME)` is the value of one before; `$$(NAME)` is a `$(NAME)`. */
+/** `$(NAME)` is an earlier variable; `$$(NAME)` is a literal `$(NAME)`. */
 function expanded(text: string, variables: ReadonlyMap<string, string>): string {
   return text.replaceAll(/\$\$|\$\(([^)]+)\)/g, (match, name: string | undefined) =>
     name === undefined ? "$" : (variables.get(name) ?? match),

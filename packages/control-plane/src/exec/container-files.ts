@@ -5,7 +5,7 @@ import type { ContainerValues } from "./container-values.js";
 type Volume = NonNullable<Pod["spec"]["volumes"]>[number];
 type Files = ReadonlyMap<string, Buffer>;
 
-/** What a container finds on its disk: volumes of config maps, secrets and fields of the pod. All else is empty. */
+/** The files of a container: ConfigMap, Secret and downwardAPI volumes. Everything else is empty. */
 export class ContainerFiles {
   readonly #files = new Map<string, Buffer>();
   readonly #folders = new Set<string>(["/"]);
@@ -36,7 +36,7 @@ export class ContainerFiles {
     return this.#folders.has(normalized(path));
   }
 
-  /** The names within a folder, sorted. */
+  /** The sorted names in a folder. */
   list(path: string): readonly string[] {
     const within = normalized(path) === "/" ? "/" : `${normalized(path)}/`;
     const names = [...this.#files.keys(), ...this.#folders]

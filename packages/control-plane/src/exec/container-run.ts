@@ -11,7 +11,7 @@ import { ContainerValues } from "./container-values.js";
 import { type ExecHandler, type ExecResult, scriptedAnswer } from "./scripted-answer.js";
 import { SimulatedContainer } from "./simulated-container.js";
 
-/** A container that a client wants to talk to. */
+/** The container that a client connects to. */
 export interface AskedContainer {
   readonly call: ResourceCall;
   readonly pod: Pod;
@@ -19,10 +19,10 @@ export interface AskedContainer {
   readonly isTty: boolean;
 }
 
-/** A command that was stopped from outside, as a shell tells it. */
+/** A shell's exit code for an interrupted command. */
 const INTERRUPTED = 130;
 
-/** Runs a command in a container, as far as it is simulated. Gives the Status that it ended with. */
+/** Runs a command in a simulated container. Returns the resulting Status. */
 export async function execute(
   asked: AskedContainer,
   handler: ExecHandler | undefined,
@@ -69,7 +69,7 @@ function noSuchProgram([name = ""]: readonly string[]): string {
 
 const ALL_LINES = { timestamps: false, tailLines: undefined, sinceMs: undefined };
 
-/** Shows what a container says from now on, until it ends. */
+/** Streams a container's output from now on, until it ends. */
 export async function attach(asked: AskedContainer, streams: CommandStreams): Promise<object> {
   const { call, pod, container } = asked;
   const problem = unreachable(asked);
@@ -100,7 +100,7 @@ export async function attach(asked: AskedContainer, streams: CommandStreams): Pr
   return exitStatus(0, []);
 }
 
-/** Why the kubelet cannot help: its node is silent, or the container does not run. */
+/** Why the kubelet cannot serve: its node is lost, or the container does not run. */
 function unreachable({ call, pod, container }: AskedContainer): string | undefined {
   const node = call.environment.storage.get("/nodes", pod.spec.nodeName!)?.object as Node | undefined;
   if (node && isLost(node)) {

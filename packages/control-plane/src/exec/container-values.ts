@@ -2,7 +2,7 @@ import type { KubeObject } from "setpoint";
 import type { ConfigMap, Pod, Secret } from "setpoint/kinds/v1";
 import type { Storage } from "../storage/storage.js";
 
-/** Values that a container is given: of config maps and secrets beside its pod, and of the pod itself. */
+/** Values for a container, from ConfigMaps and Secrets in its namespace and from the pod itself. */
 export class ContainerValues {
   readonly #storage: Storage;
   readonly #pod: Pod;
@@ -12,7 +12,7 @@ export class ContainerValues {
     this.#pod = pod;
   }
 
-  /** All keys of a config map; empty where it is not there. */
+  /** All keys of a ConfigMap; empty if it does not exist. */
   configMap(name: string): ReadonlyMap<string, Buffer> {
     const { data = {}, binaryData = {} } = this.#beside<ConfigMap>("/configmaps", name) ?? {};
     return new Map([
@@ -26,7 +26,7 @@ export class ContainerValues {
     return new Map(Object.entries(data).map(([key, text]) => [key, Buffer.from(text, "base64")]));
   }
 
-  /** `metadata.labels['app']`, `status.podIP`: a field of the pod as the downward API names it; undefined for others. */
+  /** A pod field as the downward API names it: `metadata.labels['app']`, `status.podIP`. Undefined for others. */
   field(path: string): string | undefined {
     const map = /^metadata\.(labels|annotations)(?:\['(.+)'\])?$/.exec(path);
     if (map) {

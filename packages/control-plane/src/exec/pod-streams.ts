@@ -14,13 +14,13 @@ import { answerSpdyCommand, isSpdyRequest } from "./spdy-command.js";
 
 export interface PodStreamOptions {
   readonly authorizer: Authorizer;
-  /** Asked before the pod's script and the simulation. */
+  /** Called before the pod's script and the simulation. */
   readonly exec?: ExecHandler;
 }
 
 const PODS = { group: "", resource: "pods" };
 
-/** `kubectl exec` and `kubectl attach` of simulated pods. */
+/** `kubectl exec` and `kubectl attach` for simulated pods. */
 export function podStreams(options: PodStreamOptions): ReadonlyMap<string, Endpoint> {
   return new Map<string, Endpoint>([
     [
@@ -36,10 +36,10 @@ export function podStreams(options: PodStreamOptions): ReadonlyMap<string, Endpo
   ]);
 }
 
-/** Few clients look into a simulated container: loaded on first use. */
+/** Loaded on first use, because few clients connect to a simulated container. */
 const containers = () => import("./container-run.js");
 
-/** The API server's part: who may, which pod, which container, which protocol. The kubelet's part is done on the stream. */
+/** The API server's part: authorization, pod, container and protocol. The kubelet's part runs on the stream. */
 function connect(
   call: ResourceCall,
   options: PodStreamOptions,
@@ -62,7 +62,7 @@ function connect(
   });
 }
 
-/** The caller must be allowed to create, whichever method the protocol uses. */
+/** Requires the verb `create`, whichever HTTP method the protocol uses. */
 async function checked(
   call: ResourceCall,
   { authorizer }: PodStreamOptions,
@@ -88,7 +88,7 @@ function refusePorts(call: ResourceCall, options: PodStreamOptions): Promise<Api
 function assertBound({ environment, name }: ResourceCall, pod: Pod): void {
   const { nodeName } = pod.spec;
   if (!nodeName) throw badRequest(`pod ${name} does not have a host assigned`);
-  // The real server names a pod here, too.
+  // kube-apiserver names a pod here as well.
   if (environment.storage.get("/nodes", nodeName) === undefined) throw notFound(PODS, nodeName);
 }
 

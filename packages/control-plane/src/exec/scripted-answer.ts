@@ -2,7 +2,7 @@ import type { Pod } from "setpoint/kinds/v1";
 import { yaml } from "../api/yaml.js";
 import { SCRIPT_PREFIX } from "../workloads/pod/pod-script.js";
 
-/** How a command in a simulated container ends, and what it has said by then. */
+/** The result and output of a command in a simulated container. */
 export interface ExecResult {
   readonly stdout?: string;
   readonly stderr?: string;
@@ -18,7 +18,7 @@ export interface ExecCall {
 }
 
 /**
- * Answers commands in place of the simulation; undefined leaves a command to it.
+ * Answers commands in place of the simulation; undefined leaves a command to the simulation.
  *
  * ```ts
  * const exec: ExecHandler = ({ command }) => (command[0] === "pg_isready" ? { stdout: "accepting connections\n" } : undefined);
@@ -27,8 +27,8 @@ export interface ExecCall {
 export type ExecHandler = (call: ExecCall) => ExecResult | undefined | Promise<ExecResult | undefined>;
 
 /**
- * What the pod's annotation `simulation.setpoint.dev/exec` says of a command: a YAML list of `command`, `stdout`, `stderr`
- * and `exitCode`. The first that fits is taken: the words with a blank between them, or their beginning before a `*`.
+ * The answer in the pod's annotation `simulation.setpoint.dev/exec`: a YAML list of `command`, `stdout`, `stderr` and
+ * `exitCode`. The first match wins: `command` is the words joined by blanks, or a prefix of that followed by `*`.
  */
 export function scriptedAnswer(pod: Pod, command: readonly string[]): ExecResult | undefined {
   const text = pod.metadata.annotations?.[`${SCRIPT_PREFIX}exec`];

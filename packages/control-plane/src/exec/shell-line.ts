@@ -1,6 +1,6 @@
 import { SetpointError } from "setpoint";
 
-/** One command of a line, and when it runs: always, or only if the one before it did well, or did not. */
+/** One command of a line, and when it runs: always, or after a success or failure of the previous one. */
 export interface ShellCommand {
   readonly when: "always" | "success" | "failure";
   readonly words: readonly string[];
@@ -10,8 +10,8 @@ const TOKEN = /[^\S\n]+|(&&|\|\||;|\n)|#[^\n]*|((?:'[^']*'|"(?:[^"\\]|\\[\s\S])*
 const PIECE = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^'"\\]+)/g;
 
 /**
- * The commands of a line of shell: words, quotes, variables, `;`, `&&` and `||`. Throws `SHELL_NOT_SIMULATED` that names what else
- * is in it: redirections, pipes and substitutions are not simulated.
+ * Parses a shell line: words, quotes, variables, `;`, `&&` and `||`. Throws `SHELL_NOT_SIMULATED` for anything else,
+ * such as redirections, pipes and substitutions.
  */
 export function parseShellLine(line: string, variable: (name: string) => string): readonly ShellCommand[] {
   const commands: ShellCommand[] = [];

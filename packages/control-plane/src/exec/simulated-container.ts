@@ -5,7 +5,7 @@ import type { ContainerFiles } from "./container-files.js";
 import { parseShellLine } from "./shell-line.js";
 import { terminalLines, textLines } from "./typed-lines.js";
 
-/** What a command in a simulated container can see. */
+/** What a command in a simulated container can access. */
 export interface SimulatedMachine {
   readonly environment: ReadonlyMap<string, string>;
   readonly files: ContainerFiles;
@@ -19,7 +19,7 @@ const SHELLS = ["sh", "bash", "ash", "/bin/sh", "/bin/bash"];
 const NOT_FOUND = 127;
 const MISUSED = 2;
 
-/** Runs the handful of commands that tests and people try first. No process is ever started. */
+/** Runs a few common commands. Never starts a process. */
 export class SimulatedContainer {
   readonly machine: SimulatedMachine;
   readonly streams: CommandStreams;
@@ -31,7 +31,7 @@ export class SimulatedContainer {
     this.streams = streams;
   }
 
-  /** Its exit code; undefined where there is no such program. */
+  /** Runs a program and returns its exit code; undefined if there is no such program. */
   async run([name = "", ...args]: readonly string[]): Promise<number | undefined> {
     if (SHELLS.includes(name)) return this.#shell(args);
     const program = name.replace(/^(?:\/usr)?\/bin\//, "");

@@ -8,7 +8,7 @@ import { SpdySession, type SpdyStream } from "./spdy/session.js";
 const SPDY = "SPDY/3.1";
 const PROTOCOL = "v4.channel.k8s.io";
 const PROTOCOL_HEADER = "x-stream-protocol-version";
-/** A client opens its streams at once; one that does not is not waited for. */
+/** How long to wait for a client's streams. Clients open them at once. */
 const STREAMS_WITHIN_MS = 30_000;
 const MAX_CHUNK_BYTES = 2 ** 16;
 
@@ -17,8 +17,8 @@ export function isSpdyRequest({ upgrade }: ApiRequest): boolean {
 }
 
 /**
- * Runs a command behind SPDY, as older kubectls and Go's `NewSPDYExecutor` speak with it: a stream each for standard input,
- * output and errors, and one for the Status that the command ended with.
+ * Runs a command over SPDY, for older kubectl versions and Go's `NewSPDYExecutor`. It has one stream each for
+ * standard input, output and error, and one for the Status with the result.
  */
 export function answerSpdyCommand(
   request: ApiRequest,

@@ -2,7 +2,7 @@ const INTERRUPT = "\x03";
 const END = "\x04";
 const BACKSPACE = "\x7f";
 
-/** The lines of a text that comes in pieces; the last may have no newline. */
+/** The lines of a text that arrives in chunks. The last one may lack a newline. */
 export async function* textLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -14,7 +14,7 @@ export async function* textLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
   if (rest !== "") yield rest;
 }
 
-/** The lines that a user types at a terminal, which shows only what `echo` sends back. */
+/** The lines that a user types at a terminal, which displays only what `echo` sends back. */
 export async function* terminalLines(
   bytes: AsyncIterable<Uint8Array>,
   echo: (text: string) => Promise<void>,

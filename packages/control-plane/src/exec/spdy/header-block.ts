@@ -13,23 +13,23 @@ const VALUES = `1001012012022052063003023033043053063074024054064074084094104114
  Error501 Not Implemented503 Service UnavailableJan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 Mon, Tue, Wed, Thu,
  Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.`;
 
-/** What both sides' compression begins with (SPDY draft 3.1, 2.6.10.1): names with their lengths, then values in a row. */
+/** The initial compression dictionary (SPDY draft 3.1, 2.6.10.1): length-prefixed names, then concatenated values. */
 function dictionary(): Buffer {
   const names = NAMES.split(/\s+/).map((name) => lengthAndText(name.replace("_", " ")));
   return Buffer.concat([...names, Buffer.from(VALUES.replaceAll(/\n\s*/g, " "))]);
 }
 
-/** Names and values, many of one name joined. Both sides keep one state of compression: blocks come in order. */
+/** Names and values; several values of one name are joined. Blocks share compression state, so order matters. */
 export type HeaderBlock = ReadonlyMap<string, string>;
 
-/** A limit for what one small block may unfold to. */
+/** The maximum size of one decompressed block. */
 const MAX_BYTES = 64 * 1024;
 
-/** Reads the blocks of a connection, one after the other. */
+/** Reads the header blocks of a connection, in order. */
 export class HeaderReader {
   readonly #inflate = createInflate({ dictionary: dictionary() });
 
-  /** Rejects where the block is damaged, or too large. */
+  /** Rejects if the block is damaged or too large. */
   async read(compressed: Buffer): Promise<HeaderBlock> {
     const bytes = await passed(this.#inflate, compressed);
     const headers = new Map<string, string>();
@@ -44,7 +44,7 @@ export class HeaderReader {
   }
 }
 
-/** Writes the blocks of a connection, one after the other. */
+/** Writes the header blocks of a connection, in order. */
 export class HeaderWriter {
   readonly #deflate = createDeflate({ dictionary: dictionary(), flush: constants.Z_SYNC_FLUSH });
 
@@ -79,7 +79,7 @@ function passed(transform: Transform, bytes: Buffer): Promise<Buffer> {
         chunks.push(chunk as Buffer);
         size += (chunk as Buffer).length;
         if (size <= MAX_BYTES) continue;
-        // Now, not when all of it is there: a block of a megabyte can unfold to a gigabyte.
+        // Stop now, not at the end: a block of a megabyte can decompress to a gigabyte.
         onError(new SetpointError("SPDY_INVALID", "a header block is too large"));
         transform.on("error", () => {});
         transform.destroy();
@@ -87,7 +87,7 @@ function passed(transform: Transform, bytes: Buffer): Promise<Buffer> {
       }
     };
     transform.once("error", onError);
-    // Read as it comes: what is not read holds up the rest of the block.
+    // Read continuously: unread data stalls the rest of the block.
     transform.on("readable", onReadable);
     transform.write(bytes, () => {
       onReadable();

@@ -14,34 +14,34 @@ const GOAWAY = 7;
 const HEADERS = 8;
 const FIN = 1;
 const HEAD_BYTES = 8;
-/** Of one frame; clients send far less at once. */
+/** Maximum size of a frame. Clients send far smaller ones. */
 const MAX_FRAME_BYTES = 2 ** 20;
-/** Of one connection; a command needs five. */
+/** Maximum number of streams per connection. A command needs five. */
 const MAX_STREAMS = 128;
 const STREAM_MASK = 0x7fffffff;
-/** A client that has not closed its side by then is disconnected. */
+/** A client that has not closed its side after this time is disconnected. */
 const CLOSE_GRACE_MS = 2_000;
 
-/** One stream of a connection, as the other side opened it. */
+/** A stream that the client opened. */
 export interface SpdyStream {
   readonly headers: HeaderBlock;
   readonly incoming: ByteQueue;
   write(bytes: Uint8Array): Promise<void>;
-  /** No more is written. */
+  /** Ends the outgoing side. */
   end(): void;
 }
 
 interface Frame {
   readonly isControl: boolean;
-  /** The type of a control frame, the stream of another. */
+  /** The type of a control frame, or the stream of a data frame. */
   readonly id: number;
   readonly flags: number;
   readonly payload: Buffer;
 }
 
 /**
- * The server's side of SPDY/3.1 as Kubernetes speaks it: the client opens streams, both sides write to them. Windows are
- * not counted, as in the library that its clients are built on.
+ * The server's side of SPDY/3.1, as Kubernetes uses it: the client opens streams, both sides write to them. Flow
+ * control windows are ignored, as in the library of Kubernetes clients.
  */
 export class SpdySession {
   readonly #connection: Duplex;
@@ -56,7 +56,7 @@ export class SpdySession {
     this.#clock = clock;
   }
 
-  /** Reads until the connection ends, and yields each opened stream. Disconnects a client that breaks the protocol. */
+  /** Reads until the connection ends, and reports each opened stream. Disconnects a client that breaks the protocol. */
   async run(onStream: (stream: SpdyStream) => void): Promise<void> {
     try {
       for await (const frame of frames(this.#connection)) {
@@ -70,7 +70,7 @@ export class SpdySession {
     }
   }
 
-  /** Says goodbye and ends the connection. */
+  /** Sends GOAWAY and ends the connection. */
   close(): void {
     if (this.#connection.destroyed) return;
     const payload = Buffer.alloc(8);
@@ -100,7 +100,7 @@ export class SpdySession {
         break;
       }
       case HEADERS:
-        // Nothing is made of them, but the state of compression goes on.
+        // The headers are ignored, but must be read to keep the compression state.
         await this.#reader.read(payload.subarray(4));
         break;
       case RST_STREAM:
@@ -136,7 +136,7 @@ export class SpdySession {
   }
 }
 
-/** The frames that a connection brings, in whole. Throws for one that is too large. */
+/** Yields the complete frames of a connection. Throws if one is too large. */
 async function* frames(connection: Duplex): AsyncGenerator<Frame, void> {
   let bytes: Buffer = Buffer.alloc(0);
   for await (const chunk of connection.iterator({ destroyOnReturn: false })) {
