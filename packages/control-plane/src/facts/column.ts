@@ -1,10 +1,10 @@
-/** One column of a resource's Table form. */
+/** One column of a resource's Table. */
 export interface Column {
   readonly name: string;
   readonly type: string;
   readonly format: string;
   readonly description: string;
   readonly priority: number;
-  /** Where the cell comes from; undefined: a cell function of the kind. */
+  /** Source of the cell; undefined for a cell function of the kind. */
   readonly jsonPath?: string;
 }

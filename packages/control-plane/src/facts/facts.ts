@@ -5,16 +5,16 @@ import type { Schema } from "./schema.js";
 import type { OpenApiSchema } from "./schema-graph.js";
 
 /**
- * What is known of a real kube-apiserver as data. Written by `tools/harvest`; nothing here is made up. Resources are
- * named `group/version/plural` (`/v1/pods`). Shared by all control planes of a process and never changed.
+ * Facts about a real kube-apiserver as data, all of it written by `tools/harvest`. Resources are named
+ * `group/version/plural` (`/v1/pods`). All control planes of a process share the facts, which never change.
  */
 export interface Facts {
   readonly version: ServerVersion;
-  /** Discovery, in the server's order, the core group first. */
+  /** Discovery in kube-apiserver's order, the core group first. */
   readonly groups: readonly GroupFacts[];
-  /** What a server makes for itself at its first start: namespaces, RBAC, priority classes, flow schemas. */
+  /** Objects that kube-apiserver creates at its first start: namespaces, RBAC, priority classes, flow schemas. */
   readonly bootstrap: readonly UntypedObject[];
-  /** The published schemas by component name (`io.k8s.api.core.v1.Pod`), references kept, descriptions dropped. */
+  /** The published schemas by component name (`io.k8s.api.core.v1.Pod`), with references, without descriptions. */
   readonly components: Readonly<Record<string, OpenApiSchema>>;
 
   strategy(group: string, version: string, plural: string): StrategyFacts | undefined;
@@ -22,13 +22,13 @@ export interface Facts {
   /** The component that describes a kind. */
   componentOf(group: string, version: string, kind: string): string | undefined;
   /**
-   * The schema of a kind with its references resolved: a graph, shared between kinds and cyclic in places.
+   * The schema of a kind with its references resolved: a graph that kinds share and that has cycles.
    *
-   * Its `default`s are the document's, nearly all of them Go's zero values. They stand in for absent keys of list maps
-   * and are never filled into objects.
+   * Its `default`s come from the document and are nearly all Go's zero values. They stand in for absent keys of list
+   * maps and are never written to objects.
    */
   schemaOf(group: string, version: string, kind: string): Schema | undefined;
-  /** How Go encodes a kind. Options (DeleteOptions …) are the same in every group version. */
+  /** How Go encodes a kind. Options (such as DeleteOptions) are the same in every group version. */
   messageOf(apiVersion: string, kind: string): Message | undefined;
   messageNamed(name: string): Message | undefined;
 }
@@ -45,7 +45,7 @@ export interface ServerVersion {
 
 export interface GroupFacts {
   readonly group: string;
-  /** The preferred one first. */
+  /** The preferred version first. */
   readonly versions: readonly { readonly version: string; readonly resources: readonly ResourceFacts[] }[];
 }
 
@@ -64,13 +64,13 @@ export interface ResourceFacts {
 export interface SubresourceFacts {
   readonly name: string;
   readonly kind: string;
-  /** Group and version of its kind, where they are not the resource's own. */
+  /** Group and version of its kind, if they differ from the resource's. */
   readonly group?: string;
   readonly version?: string;
   readonly verbs: readonly string[];
 }
 
-/** What a server was seen to do with a kind. The first five are absent for kinds that cannot be created. */
+/** Observed behaviour of a kind. The first five are absent for kinds that cannot be created. */
 export interface StrategyFacts {
   readonly hasGeneration?: boolean;
   readonly hasStatus?: boolean;
@@ -78,14 +78,14 @@ export interface StrategyFacts {
   readonly allowsCreateOnUpdate?: boolean;
   readonly returnsDeletedObject?: boolean;
   readonly defaultPropagation?: "Orphan";
-  /** Set on every new object. */
+  /** Finalizers of every new object. */
   readonly finalizers?: readonly string[];
   readonly selectableFields?: readonly string[];
-  /** Sent with every answer about this resource. */
+  /** Sent with every response about this resource. */
   readonly warning?: string;
 }
 
-/** Reads the facts at the first call in a process; later calls share them. */
+/** Loads the facts at the first call in a process. Later calls share them. */
 export async function loadFacts(): Promise<Facts> {
   const { harvested } = await import("./harvested.js");
   return harvested;

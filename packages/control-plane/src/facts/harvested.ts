@@ -10,9 +10,9 @@ import version from "./version.json" with { type: "json" };
 
 type ColumnRow = readonly [name: string, type: string, format: string, priority: number, text: number];
 
-// Asserted, not inferred: the compiler's view of half a megabyte of JSON is of no use to anyone.
+// A cast, because inferring a type from half a megabyte of JSON is useless.
 const strategyRows = strategies as unknown as Readonly<Record<string, StrategyFacts>>;
-// Files of their own: a server that starts looks into few of them.
+// Separate files, because a starting server reads few of them.
 const bootstrap = jsonFile<readonly UntypedObject[]>(new URL("./bootstrap.json", import.meta.url));
 const columns = jsonFile<Readonly<Record<string, readonly ColumnRow[]>>>(new URL("./columns.json", import.meta.url));
 const columnTexts = jsonFile<readonly string[]>(new URL("./column-texts.json", import.meta.url));
@@ -21,7 +21,7 @@ const messages = jsonFile<readonly MessageRow[]>(new URL("./messages.json", impo
 const graph = new SchemaGraph(schemas);
 const table = messageTable(kinds, messages);
 
-/** The facts of the server that was harvested last. Import it through `loadFacts`, so that it is read only when used. */
+/** The facts of the last harvest. Import them through `loadFacts`, so that they are read only when used. */
 export const harvested: Facts = {
   version,
   groups: groups as unknown as readonly GroupFacts[],

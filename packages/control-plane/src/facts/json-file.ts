@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * The value of a JSON file, read when first asked for. The address is to be written as a literal beside
- * `import.meta.url`: by that the bundler knows that the file goes along.
+ * Reads a JSON file at first use. Write the URL as a literal with `import.meta.url`, because that tells the bundler
+ * to include the file.
  */
 export function jsonFile<Value>(url: URL): () => Value {
   let value: Value | undefined;

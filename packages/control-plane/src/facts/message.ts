@@ -1,9 +1,9 @@
 /**
- * How Go encodes a struct: its fields in struct order, which is the order of its JSON. Both the protobuf decoder and
- * whoever wants to know which fields Go's JSON always shows read this.
+ * How Go encodes a struct: its fields in struct order, which is also their JSON order. The protobuf decoder uses it,
+ * and so does code that needs to know which fields Go always writes.
  */
 export interface Message {
-  /** As its component in the published schemas: `io.k8s.api.core.v1.PodSpec`. */
+  /** The component name in the published schemas: `io.k8s.api.core.v1.PodSpec`. */
   readonly name: string;
   readonly fields: readonly MessageField[];
   /** By protobuf field number. */
@@ -11,28 +11,28 @@ export interface Message {
 }
 
 export interface MessageField {
-  /** Its place among the fields of its message. */
+  /** Position among the fields of its message. */
   readonly index: number;
   readonly number: number;
   /** The name of the Go field, as decoding errors show it. */
   readonly goName: string;
-  /** The JSON name; empty for a struct whose fields stand among those of its owner. */
+  /** The JSON name; empty for an inlined struct. */
   readonly json: string;
   readonly type: FieldType;
-  /** `empty`: Go leaves out an empty string, list or map, a zero, a false, a nil. `zero`: also a zero struct. */
+  /** `empty`: Go omits an empty string, list or map, zero, false and nil. `zero`: Go also omits a zero struct. */
   readonly omit: "never" | "empty" | "zero";
 }
 
 export type FieldType =
   | { readonly kind: "scalar"; readonly scalar: Scalar }
-  /** A struct that is written field by field. */
+  /** A struct without its own marshaller. */
   | { readonly kind: "message"; readonly message: Message }
-  /** A struct that writes its own JSON; `schema` is the message of the schemas within the `Schema…` ones. */
+  /** A struct with its own marshaller. `schema` is the message of the schemas in the `Schema…` types. */
   | { readonly kind: "special"; readonly special: Special; readonly schema?: Message }
-  /** A pointer: absent and zero differ. */
+  /** A pointer, which distinguishes absent from zero. */
   | { readonly kind: "pointer"; readonly to: FieldType }
   | { readonly kind: "list"; readonly of: FieldType }
-  /** A list that is a message of its own on the wire, with its items in field 1. */
+  /** A list that is a separate message on the wire, with its items in field 1. */
   | { readonly kind: "wrapped-list"; readonly of: FieldType }
   | { readonly kind: "map"; readonly of: FieldType };
 
@@ -52,12 +52,12 @@ export type Special =
   | "SchemaOrStrings";
 
 type FieldRow = readonly [number: number, json: string, type: string, omit: 0 | 1 | 2, goName?: string];
-/** A message as the harvest writes it. */
+/** A message as `tools/harvest` writes it. */
 export type MessageRow = readonly [name: string, fields: readonly FieldRow[]];
 
 const OMISSIONS = ["never", "empty", "zero"] as const;
 
-/** The table with look-ups; a message is expanded when first asked for. */
+/** The message table. A message is expanded at first use. */
 export function messageTable(kinds: Readonly<Record<string, number>>, rows: () => readonly MessageRow[]) {
   const messages: (Message | undefined)[] = [];
   const options = new Map(

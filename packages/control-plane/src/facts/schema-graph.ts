@@ -1,7 +1,7 @@
 import { SetpointError } from "setpoint";
 import type { Schema } from "./schema.js";
 
-/** A published schema as it stands in the OpenAPI document, with references. */
+/** A published schema from the OpenAPI document, with references. */
 export interface OpenApiSchema extends Omit<Schema, "properties" | "items" | "additionalProperties" | "allOf"> {
   readonly $ref?: string;
   readonly properties?: Readonly<Record<string, OpenApiSchema>>;
@@ -19,7 +19,7 @@ interface GroupVersionKind {
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** What the document does not say of the types that write their own JSON. */
+/** Schemas of types with their own marshaller, which the document does not describe. */
 const SPECIAL: Readonly<Record<string, Schema>> = {
   "io.k8s.apimachinery.pkg.runtime.RawExtension": {
     type: "object",
@@ -40,7 +40,7 @@ const SPECIAL: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** Resolves references of published schemas, each component once and only when asked for. */
+/** Resolves references of published schemas: each component once, at first use. */
 export class SchemaGraph {
   readonly #components: () => Readonly<Record<string, OpenApiSchema>>;
   readonly #resolved = new Map<string, Schema>();
@@ -66,7 +66,7 @@ export class SchemaGraph {
     const source = this.#components()[name];
     if (!source)
       throw new SetpointError("CONTROL_PLANE_BUG", `the published schemas refer to ${name}, which is not among them`);
-    // Known before it is filled: a component may contain itself.
+    // Registered before it is resolved, because a component may contain itself.
     const resolved: Writable<Schema> = {};
     this.#resolved.set(name, resolved);
     const { "x-kubernetes-group-version-kind": _kinds, ...rest } = source;
@@ -78,7 +78,7 @@ export class SchemaGraph {
     const reference = $ref ?? allOf?.[0]?.$ref;
     if (reference !== undefined) {
       const target = this.#component(reference.slice(reference.lastIndexOf("/") + 1));
-      // The default beside a reference is always `{}`; without it all users of a component share one schema.
+      // The default beside a reference is always `{}`. Without it, all users of a component share one schema.
       return Object.keys(siblings).length === 0 ? target : { ...target, ...(siblings as Schema) };
     }
     const resolved: Writable<Schema> = { ...(siblings as Schema) };

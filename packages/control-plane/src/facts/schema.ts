@@ -1,6 +1,6 @@
 /**
- * The JSON Schema that Kubernetes speaks: structural schemas of CRDs and the published schemas of built-in kinds, with
- * references resolved. Plain data as it stands in the CRD or the OpenAPI document.
+ * Kubernetes' JSON Schema: structural schemas of CRDs, and published schemas of built-in kinds with references
+ * resolved. Plain data from the CRD or the OpenAPI document.
  */
 export interface Schema {
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
