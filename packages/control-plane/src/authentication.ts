@@ -18,13 +18,13 @@ export function requestUser(
   };
 }
 
-/** Hardly any request does; the others are not to pay for reading the headers of those. */
+/** Few requests impersonate. The others should not pay for parsing the headers. */
 function asksToImpersonate({ headers }: RequestHead): boolean {
   for (const name in headers) if (name.startsWith("impersonate-")) return true;
   return false;
 }
 
-/** Throws 403 where the user may not do what the head of a request asks for. */
+/** Throws 403 if the user may not do what the request asks for. */
 export function requireAccess(authorizer: Authorizer, request: RequestHead, user: UserInfo): void {
   const attributes = accessOf(request, user);
   const { allowed, reason } = authorizer.authorize(attributes);
@@ -32,8 +32,8 @@ export function requireAccess(authorizer: Authorizer, request: RequestHead, user
 }
 
 /**
- * Whose limits count for a user. Whoever may make service accounts could make as many as they like: those of a namespace
- * share its limits. Administrators have none, as on the real server.
+ * The flow whose limits apply to a user. A user who may create service accounts could create any number of them, so
+ * the service accounts of a namespace share its limits. Administrators have no limits, as in kube-apiserver.
  */
 export function flowOf({ name, groups }: UserInfo): string | undefined {
   if (groups.includes(SYSTEM_MASTERS)) return undefined;

@@ -15,8 +15,8 @@ export interface BootstrapEnvironment {
 }
 
 /**
- * Makes what every server has from its first start: namespaces, roles, priority classes. What was removed since comes
- * back at the next start, as on the real server; what was changed stays.
+ * Creates the objects that every server has from its first start: namespaces, roles, priority classes. Recreates
+ * deleted ones at the next start, as kube-apiserver does, and keeps changed ones.
  */
 export async function bootstrap({ storage, catalog, facts, clock, random }: BootstrapEnvironment): Promise<void> {
   const nowMs = clock.now();
@@ -55,7 +55,7 @@ function newObject(object: UntypedObject, hasGeneration: boolean, uid: string, n
   };
 }
 
-/** Facts are without times: who owns a field from the start owns it since now. */
+/** Facts have no times, so ownership starts now. */
 function owned(entry: ManagedFieldsEntry, time: string): ManagedFieldsEntry {
   const { manager, operation, apiVersion, ...fields } = entry;
   return { manager, operation, apiVersion, time, ...fields };
@@ -68,7 +68,7 @@ function hasConditions(object: object): object is { status: { conditions: readon
   return Array.isArray((object as { status?: { conditions?: unknown } }).status?.conditions);
 }
 
-/** Facts are without times: what is so from the start is so since now. */
+/** Facts have no times, so conditions start now. */
 function timed(conditions: readonly Condition[], lastTransitionTime: string): readonly Condition[] {
   return conditions.map(({ type, status, ...why }) => ({ type, status, lastTransitionTime, ...why }));
 }

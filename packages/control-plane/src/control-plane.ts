@@ -32,11 +32,11 @@ import type { Storage } from "./storage/storage.js";
 import { chosenWorkloads, type WorkloadChoice } from "./workloads/workload-choice.js";
 
 export interface ControlPlaneOptions {
-  /** Where objects and credentials are kept. Left out: all is in memory and gone with the control plane. */
+  /** Where objects and credentials are stored. Default: in memory, lost with the control plane. */
   readonly dataDir?: string;
-  /** Begins with these objects, their uids and resourceVersions. The `dataDir` must be empty then. */
+  /** Starts with these objects, including uids and resourceVersions. Requires an empty `dataDir`. */
   readonly from?: ControlPlaneSnapshot;
-  /** Serves HTTPS here as well. Left out: no socket, the transport and the client alone. */
+  /** Also serves HTTPS. Default: no socket, only the transport and the client. */
   readonly listen?: ListenOptions;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -44,68 +44,67 @@ export interface ControlPlaneOptions {
   readonly log?: ErrorLog;
   /** Static bearer tokens with their users. */
   readonly tokens?: ReadonlyMap<string, UserInfo>;
-  /** Where the Services that webhooks name lead to: an address on this machine or a function. Defaults to nowhere. */
+  /** Resolves the Services of webhooks to an address on this machine or a function. Default: none resolve. */
   readonly services?: ServiceResolver;
-  /** How much of the past is remembered for watches and exact lists. */
+  /** How much history is kept for watches and exact lists. */
   readonly limits?: Partial<StorageLimits>;
   /**
-   * Controllers that bring Deployments, StatefulSets and the rest to life on simulated nodes: all, or those named.
-   * Defaults to none: an API server alone. Where it listens, they begin just after it does.
+   * Controllers that run Deployments, StatefulSets and other workloads on simulated nodes: all, or those named.
+   * Default: none, only an API server. If the control plane listens, the controllers start just after it does.
    */
   readonly workloads?: WorkloadChoice;
   /**
-   * Whether it does what kube-controller-manager does on a real cluster beside the workloads: removing what has no owner
-   * any more, emptying namespaces, furnishing new ones, signing certificates, adding up roles. Defaults to true; false is
-   * an API server as envtest starts it.
+   * Whether to do what kube-controller-manager does besides workloads: garbage collection, deleting namespaces,
+   * preparing new ones, signing certificates, aggregating roles. Defaults to true. With false, it is an API server
+   * like envtest's.
    */
   readonly controllers?: boolean;
-  /** Answers commands that are run in containers of simulated pods (`kubectl exec`). */
+  /** Answers commands in containers of simulated pods (`kubectl exec`). */
   readonly exec?: ExecHandler;
-  /** Admission plugins that do not run, by the real server's names: `ServiceAccount`, `ResourceQuota`. */
+  /** Admission plugins to disable, by kube-apiserver's names: `ServiceAccount`, `ResourceQuota`. */
   readonly disabledAdmission?: readonly string[];
-  /** Whose tokens service accounts get. Left out: a key of its own. */
+  /** Issuer and signing key of service account tokens. Default: a new key of the control plane. */
   readonly serviceAccounts?: ServiceAccountOptions;
 }
 
 export interface ServiceAccountOptions {
-  /** Who the tokens say has made them. Defaults to `https://kubernetes.default.svc.cluster.local`. */
+  /** The issuer in the tokens. Defaults to `https://kubernetes.default.svc.cluster.local`. */
   readonly issuer?: string;
-  /** PEM of the private key (P-256 or RSA) that signs them. */
+  /** PEM of the private key (P-256 or RSA) that signs the tokens. */
   readonly signingKey?: string;
 }
 
 export interface ListenOptions {
-  /** Defaults to 127.0.0.1: only this machine can reach it. */
+  /** Defaults to 127.0.0.1, which only this machine can reach. */
   readonly host?: string;
   /** Defaults to 0: any free port. */
   readonly port?: number;
-  /** PEM of the certificate to answer with. Left out: one of the control plane's own authority. */
+  /** PEM of the serving certificate. Default: one from the control plane's own authority. */
   readonly certificate?: { readonly certificate: string; readonly privateKey: string };
-  /** PEM of a further authority whose clients are trusted. */
+  /** PEM of an additional authority whose client certificates are trusted. */
   readonly clientCa?: string;
 }
 
-/** A running control plane. Disposing of it stops it. */
+/** A running control plane. Disposing it stops it. */
 export interface ControlPlane extends AsyncDisposable {
-  /** Requests in this process, as the administrator, without a socket. */
+  /** Sends requests in this process, as the administrator, without a socket. */
   readonly transport: Transport;
   /** A client on {@link transport}. */
   readonly client: Client;
-  /** `https://127.0.0.1:34567`; undefined where it does not listen. */
+  /** `https://127.0.0.1:34567`; undefined if it does not listen. */
   readonly url: string | undefined;
-  /** A kubeconfig with an administrator's certificate; undefined where it does not listen. Keep it as secret as a key. */
+  /** A kubeconfig with an administrator's certificate; undefined if it does not listen. Protect it like a key. */
   readonly kubeconfig: string | undefined;
-  /** The newest resourceVersion that was given out. */
+  /** The newest resourceVersion. */
   readonly revision: number;
-  /** All objects as they are now. Takes no longer for many objects than for few. */
+  /** All current objects. Takes the same time for any number of objects. */
   snapshot(): ControlPlaneSnapshot;
   /**
-   * Another control plane that begins with the objects of this one; neither sees what the other writes from then on. It
-   * has the clock, the chance and the workloads of this one unless `options` say otherwise, no socket, and credentials of
-   * its own.
+   * Starts another control plane with the objects of this one. Neither sees the other's later writes. It has the same
+   * clock, random source and workloads, unless `options` override them, no socket, and its own credentials.
    */
   fork(options?: Omit<ControlPlaneOptions, "dataDir" | "from">): Promise<ControlPlane>;
-  /** Ends watches, lets writes in flight finish and closes the storage; within two seconds. Idempotent. */
+  /** Ends watches, lets writes in flight finish and closes the storage, within two seconds. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -116,8 +115,8 @@ const CLUSTER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.s
 /**
  * Starts a Kubernetes-compatible API server in this process. Many can run side by side.
  *
- * Rejects with a `StorageFailure` where the data directory is locked, damaged, of another version, not ours to write, or
- * not empty where it is to begin with a snapshot, and with Node's error where the address cannot be had.
+ * Rejects with a `StorageFailure` if the data directory is locked, damaged, of another version or not writable, or if it
+ * is not empty and `from` is given. Rejects with Node's error if the address is not available.
  *
  * ```ts
  * await using plane = await controlPlane();
@@ -238,10 +237,10 @@ async function start(options: ControlPlaneOptions, parts: (AsyncDisposable | Dis
   });
 }
 
-/** Callers that wait for the server to answer need not wait for its controllers. */
+/** Delays the controllers, so that callers that wait for the server need not wait for them. */
 const CONTROLLERS_AFTER_MS = 100;
 
-/** By the machine's clock, whatever clock the control plane runs on: it is about this process. */
+/** Uses the system clock, because it concerns this process, not the control plane's time. */
 function startedLater(
   start: (parts: (AsyncDisposable | Disposable)[]) => Promise<void>,
   log: ErrorLog,
@@ -260,13 +259,13 @@ function startedLater(
   };
 }
 
-/** Failures of the plane's own controllers go to its log. */
+/** Logs failures of the control plane's own controllers. */
 function errorLogger(log: ErrorLog): Logger {
   const logger: Logger = {
     debug: () => {},
     info: () => {},
     warn: () => {},
-    // A conflict is an ordinary race, and the controller has already tried again.
+    // A conflict is a normal race, and the controller has already retried.
     error: (message, fields) => (isConflict(fields?.error) ? undefined : log(message, fields?.error)),
     with: () => logger,
   };
@@ -299,7 +298,7 @@ function running({ options, parts, storage, ...shown }: RunningParts): ControlPl
   };
 }
 
-/** Sockets need modules that an in-process control plane does not: loaded here. */
+/** Loads the modules for sockets, which an in-process control plane does not need. */
 async function listen(
   { host = LOOPBACK, port = 0, certificate, clientCa }: ListenOptions,
   served: Pick<ApiServerOptions, "handler" | "gate" | "clock" | "log">,
@@ -338,7 +337,7 @@ function keep<Part extends AsyncDisposable | Disposable>(parts: (AsyncDisposable
   return part;
 }
 
-/** The last one started stops first. */
+/** Disposes in reverse order. */
 async function disposeAll(parts: (AsyncDisposable | Disposable)[]): Promise<void> {
   for (const part of parts.splice(0).reverse()) {
     if (Symbol.asyncDispose in part) await part[Symbol.asyncDispose]();

@@ -7,16 +7,16 @@ import { type SigningKey, signingKey } from "./auth/jwt.js";
 import { tightenMode, writePrivateFile } from "./storage/private-file.js";
 import { StorageFailure } from "./storage/storage-error.js";
 
-/** What a control plane proves itself and others with. */
+/** The keys and certificates of a control plane. */
 export interface Credentials {
   readonly authority: CertificateAuthority;
   /** Signs the tokens of service accounts. */
   readonly tokenKey: SigningKey;
-  /** Resolves when they are on disk; do not hand any out before. */
+  /** Resolves when they are on disk. Do not hand out any before. */
   readonly kept: Promise<void>;
 }
 
-/** Both private keys and the authority's certificate. */
+/** Contains both private keys and the authority's certificate. */
 const FILE = "credentials.json";
 
 interface KeptCredentials {
@@ -26,8 +26,8 @@ interface KeptCredentials {
 }
 
 /**
- * Those kept in `dataDir`, or new ones, which are kept there for this user alone. Certificates carry the machine's time
- * whatever clock the control plane runs on: it is the other side's clock that judges them.
+ * The credentials in `dataDir`, or new ones, which are stored there for this user alone. Certificates use the system
+ * clock, whatever clock the control plane has, because the peer's clock validates them.
  */
 export function openCredentials(dataDir: string | undefined, random: Random): Credentials {
   const options = { clock: systemClock, random };
@@ -40,7 +40,7 @@ export function openCredentials(dataDir: string | undefined, random: Random): Cr
   const { privateKey } = generateKey();
   const made = { ...authority.keyPair, tokenKey: privateKeyPem(privateKey) };
   const written = dataDir === undefined ? Promise.resolve() : write(join(dataDir, FILE), made, random);
-  // Callers that await it see the failure; until then it must not end the process.
+  // Callers that await it see the failure. Until then it must not end the process.
   written.catch(() => {});
   return { authority, tokenKey: signingKey(privateKey), kept: written };
 }

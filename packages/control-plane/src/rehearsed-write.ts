@@ -22,7 +22,7 @@ import type { StorageState, StoredObject } from "./storage/storage.js";
 import { StoredState } from "./storage/stored-state.js";
 import { upperLayers } from "./write-parts.js";
 
-/** Tries a write out in a registry of its own, which holds nothing but the objects that the rehearsal brings. */
+/** Rehearses a write in a separate registry, which contains only the rehearsal's objects. */
 export async function rehearse(rehearsal: Rehearsal, facts: Facts): Promise<RehearsalEnd> {
   const clock = { ...systemClock, now: () => rehearsal.nowMs };
   await using storage = new MemoryStorage({ clock, from: stateOf(rehearsal) });
@@ -54,12 +54,12 @@ export async function rehearse(rehearsal: Rehearsal, facts: Facts): Promise<Rehe
   return { type: "refused", response: { ...response, body }, yaml };
 }
 
-/** Follows one write, and keeps what its reader and its maker made of the body. */
+/** Follows one write, and keeps the parsed body and the resulting object. */
 class Course implements Proposal {
   readonly hasMade = false;
   json: string | undefined;
   #made: Omit<MadeObject, "warnings"> | undefined;
-  /** What the client is to know of the body, up to where the server goes on. */
+  /** Warnings about the body, up to where the server takes over. */
   warnings: readonly string[] = [];
 
   take(): undefined {
@@ -75,7 +75,7 @@ class Course implements Proposal {
     return undefined;
   }
 
-  /** What was made, once the write has ended. */
+  /** The resulting object, after the write has ended. */
   get made(): MadeObject | undefined {
     return this.#made && { ...this.#made, warnings: this.#warnings.slice(this.warnings.length) };
   }

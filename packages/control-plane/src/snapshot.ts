@@ -4,7 +4,7 @@ import type { StorageState } from "./storage/storage.js";
 import { StorageFailure } from "./storage/storage-error.js";
 
 /**
- * All objects of a control plane at one moment. Never changes; what begins with it shares it until it writes.
+ * All objects of a control plane at one moment. Immutable. A control plane that starts from it shares it until it writes.
  *
  * ```ts
  * await plane.snapshot().save("cluster.snapshot");
@@ -14,7 +14,7 @@ import { StorageFailure } from "./storage/storage-error.js";
 export class ControlPlaneSnapshot {
   /** @internal */
   readonly state: StorageState;
-  /** When it was taken, by the clock of its control plane, in milliseconds: what is to go on from it begins then. */
+  /** When it was taken, in milliseconds of its control plane's clock. Start a continuing clock there. */
   readonly takenAtMs: number;
 
   /** @internal */
@@ -24,12 +24,12 @@ export class ControlPlaneSnapshot {
   }
 
   /**
-   * Reads a file that {@link save} wrote. Rejects with a `StorageFailure` for any other, and for one with an object in it
-   * that no server would have stored.
+   * Reads a file written by {@link save}. Rejects with a `StorageFailure` for any other file, or for an invalid
+   * object in it.
    */
   static async load(file: string): Promise<ControlPlaneSnapshot> {
     const { state, takenAtMs } = await readState(file);
-    // Loaded here: hardly any start needs it.
+    // Loaded on demand, because few starts need it.
     const { restoredProblem } = await import("./registry/restored-object.js");
     const facts = await loadFacts();
     for (const [resource, tree] of state.trees) {
@@ -43,12 +43,12 @@ export class ControlPlaneSnapshot {
     return new ControlPlaneSnapshot(state, takenAtMs);
   }
 
-  /** The newest resourceVersion within it. */
+  /** The newest resourceVersion in the snapshot. */
   get revision(): number {
     return this.state.revision;
   }
 
-  /** Writes it to a file for this user alone: secrets are in it as they are. */
+  /** Writes it to a file that only this user can read, because it contains Secrets in plain text. */
   save(file: string): Promise<void> {
     return writeState(file, this.state, this.takenAtMs);
   }

@@ -20,7 +20,7 @@ export interface WritePartsOptions extends DefaultAdmissionOptions {
   readonly exec?: ExecHandler;
 }
 
-/** What the layers above the registry know about built-in kinds. */
+/** Strategies and loops of the layers above the registry. */
 export const upperLayers = {
   strategies: { ...authStrategies, ...admissionStrategies },
   loops: (environment: LoopEnvironment): readonly RegistryLoop[] => [
@@ -29,7 +29,7 @@ export const upperLayers = {
   ],
 };
 
-/** What a control plane adds to its registry for the sake of writes. Disposing of it ends what admission follows. */
+/** What a control plane adds to its registry for writes. Disposing it ends admission's watches. */
 export function writeParts(options: WritePartsOptions): WriteParts & Disposable {
   const admission = new DefaultAdmission(options);
   const { rbac: authorizer, exec } = options;
