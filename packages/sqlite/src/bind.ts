@@ -2,8 +2,8 @@ import type { SqlValue } from "./database.js";
 import { SqliteError } from "./sqlite-error.js";
 
 /**
- * Checks what is to be bound. One driver ends the whole process at a boolean or an object, and all store NaN as NULL
- * without a word; so both are refused before any of them sees it.
+ * Checks parameters before a driver sees them. One driver crashes the process at a boolean or an object, and all
+ * drivers silently store NaN as NULL.
  */
 export function checkedParameters(parameters: readonly SqlValue[]): SqlValue[] {
   parameters.forEach((value, at) => {

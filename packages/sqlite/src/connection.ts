@@ -2,7 +2,7 @@ import { checkedParameters } from "./bind.js";
 import type { Database, DriverName, Row, SqlValue, Statement, StatementResult } from "./database.js";
 import { SqliteError } from "./sqlite-error.js";
 
-/** The part of a driver's database that is used; `node:sqlite` and libsql agree on it. */
+/** The part of a driver's database in use, common to `node:sqlite` and libsql. */
 export interface DriverDatabase {
   exec(sql: string): void;
   prepare(sql: string): DriverStatement;
@@ -16,17 +16,17 @@ export interface DriverStatement {
   iterate(...parameters: SqlValue[]): IterableIterator<unknown>;
 }
 
-/** What differs between the drivers. */
+/** The differences between drivers. */
 export interface Driver {
   readonly name: DriverName;
   open(path: string): DriverDatabase;
-  /** SQLite's extended result code of an error that the driver threw; undefined if it is none of SQLite's. */
+  /** SQLite's extended result code of a driver's error; undefined for other errors. */
   errorCode(error: unknown): number | undefined;
-  /** A row as it came, made plain. */
+  /** Converts a driver's row to a plain object. */
   row(row: unknown): Row;
 }
 
-/** A driver's database behind the common interface: parameters checked, rows plain, errors with stable codes. */
+/** The common interface to a driver's database: checked parameters, plain rows, stable error codes. */
 export class Connection implements Database {
   readonly #driver: Driver;
   readonly #database: DriverDatabase;
@@ -67,7 +67,7 @@ export class Connection implements Database {
   }
 
   transaction<Result>(work: () => Result): Result {
-    // Compiled once: that is most of what they cost.
+    // Compiled once, because compiling is most of their cost.
     this.#begin ??= this.prepare("BEGIN IMMEDIATE");
     this.#commit ??= this.prepare("COMMIT");
     this.#begin.run();
@@ -79,7 +79,7 @@ export class Connection implements Database {
       try {
         this.exec("ROLLBACK");
       } catch {
-        // SQLite has rolled back by itself, as it does when the disk is full.
+        // SQLite has already rolled back, as it does on a full disk.
       }
       throw error;
     }

@@ -1,11 +1,10 @@
-/** What SQLite stores. A boolean, a date or an object is refused: drivers differ in what they make of them. */
+/** The types that SQLite stores. Booleans, dates and objects are rejected, because drivers treat them differently. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
 export type Row = Readonly<Record<string, SqlValue>>;
 
 /**
- * One connection to one SQLite file, synchronous. Every method throws a `SqliteError` with one of its stable codes,
- * whatever the driver.
+ * A synchronous connection to a SQLite file. Every method throws a `SqliteError` with a stable code, whatever the driver.
  *
  * ```ts
  * using database = openDatabase("notes.db");
@@ -16,25 +15,25 @@ export type Row = Readonly<Record<string, SqlValue>>;
 export interface Database extends Disposable {
   /** `node:sqlite` or `libsql`. */
   readonly driver: DriverName;
-  /** Runs statements without parameters and without results. */
+  /** Runs statements without parameters or results. */
   exec(sql: string): void;
-  /** Compiles a statement for many uses. Parameters are positional. */
+  /** Compiles a statement for repeated use. Parameters are positional. */
   prepare(sql: string): Statement;
   /**
-   * Runs `work` in a write transaction: committed when it returns, rolled back when it throws. The error of `work`, or
-   * of the commit, is thrown on. Does not nest.
+   * Runs `work` in a write transaction: commits when it returns, rolls back when it throws. Rethrows the error of
+   * `work` or of the commit. Does not nest.
    */
   transaction<Result>(work: () => Result): Result;
-  /** Idempotent. Statements are of no use afterwards. */
+  /** Idempotent. Statements cannot be used afterwards. */
   close(): void;
 }
 
 export interface Statement {
   run(...parameters: readonly SqlValue[]): StatementResult;
-  /** The first row, if there is one. */
+  /** The first row, if any. */
   get(...parameters: readonly SqlValue[]): Row | undefined;
   all(...parameters: readonly SqlValue[]): Row[];
-  /** Rows as they are read. The database must not be written to until the iteration is over. */
+  /** Reads rows one by one. Do not write to the database until the iteration ends. */
   iterate(...parameters: readonly SqlValue[]): IterableIterator<Row>;
 }
 

@@ -5,15 +5,15 @@ import { type OpenOptions, openDatabase } from "./open-database.js";
 
 export interface SqliteGraphStoreOptions extends OpenOptions {
   /**
-   * `full`, the default: what was committed survives a power cut. `normal`: it survives a crash of the process, and costs no
-   * fsync each time.
+   * `full` (default): a commit survives a power cut. `normal`: a commit survives a crash of the process, without an
+   * fsync per commit.
    */
   readonly synchronous?: "full" | "normal";
 }
 
 /**
- * Keeps the resources of a graph in a SQLite file. Each commit is one transaction, which first checks that nobody has opened
- * the file since.
+ * Keeps the resources of a graph in a SQLite file. Each commit is one transaction, which first checks that nobody else has
+ * opened the file since.
  *
  * ```ts
  * await using graph = await openGraph({ kinds: [Table], store: sqliteGraphStore("catalog.db") });

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { Driver, DriverDatabase } from "./connection.js";
 import type { Row, SqlValue } from "./database.js";
 
-/** Like `DriverDatabase`, but with all parameters in one array: a lone null or blob is taken for named ones, fatally. */
+/** Like `DriverDatabase`, but takes parameters as an array: libsql crashes on a single null or blob argument. */
 interface LibsqlDatabase {
   exec(sql: string): void;
   prepare(sql: string): {
@@ -16,7 +16,7 @@ interface LibsqlDatabase {
 
 type Libsql = new (path: string) => LibsqlDatabase;
 
-/** The prebuilt driver for Node 20; undefined where the package is not installed. */
+/** The prebuilt driver for Node 20; undefined if the package is not installed. */
 export function libsqlDriver(): Driver | undefined {
   const Libsql = load();
   return (
@@ -53,8 +53,8 @@ function withArrays(database: LibsqlDatabase): DriverDatabase {
 }
 
 /**
- * Statements keep the connection alive until they are collected as garbage, and with it its locks: whoever opens the
- * file next in this process would find it busy. Leaving WAL and exclusive mode gives the locks up at once.
+ * Statements keep the connection and its locks alive until they are garbage collected, so the next connection in this
+ * process would find the file busy. Leaving WAL and exclusive mode releases the locks at once.
  */
 function releaseLocks(database: LibsqlDatabase): void {
   try {
@@ -62,11 +62,11 @@ function releaseLocks(database: LibsqlDatabase): void {
     database.prepare("PRAGMA locking_mode = NORMAL").get([]);
     database.prepare("SELECT count(*) FROM sqlite_master").get([]);
   } catch {
-    // Damaged, or in use by another connection: then we hold no lock to release.
+    // The file is damaged or in use by another connection, so there is no lock to release.
   }
 }
 
-/** `get` adds a member of its own to the row, and `all` and `iterate` give blobs as bare buffers. */
+/** libsql's `get` adds a member to the row, and `all` and `iterate` return blobs as ArrayBuffers. */
 function plainRow(row: unknown): Row {
   const { _metadata, ...columns } = row as Record<string, SqlValue | ArrayBuffer>;
   for (const name in columns) {

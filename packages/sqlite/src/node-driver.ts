@@ -5,7 +5,7 @@ interface NodeSqlite {
   readonly DatabaseSync: new (path: string) => DriverDatabase;
 }
 
-/** The driver that Node brings since 22.13; undefined on Node 20. */
+/** Node's own driver, since 22.13; undefined on Node 20. */
 export function nodeDriver(): Driver | undefined {
   const sqlite = loadQuietly();
   return (
@@ -16,13 +16,13 @@ export function nodeDriver(): Driver | undefined {
         const { code, errcode } = error as { code?: string; errcode?: number };
         return code === "ERR_SQLITE_ERROR" ? errcode : undefined;
       },
-      // Rows have no prototype here; with one they compare and print like any other object.
+      // Rows have no prototype here. With one, they compare and print like other objects.
       row: (row) => ({ ...(row as Row) }),
     }
   );
 }
 
-/** Node 22 warns at the first load that SQLite is experimental; that one warning is held back, every other one passes. */
+/** Suppresses Node 22's warning that SQLite is experimental. All other warnings pass. */
 function loadQuietly(): NodeSqlite | undefined {
   const { emitWarning } = process;
   process.emitWarning = ((warning: string | Error, ...rest: never[]) => {

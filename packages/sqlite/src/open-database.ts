@@ -5,14 +5,14 @@ import { nodeDriver } from "./node-driver.js";
 import { SqliteError } from "./sqlite-error.js";
 
 export interface OpenOptions {
-  /** The best one that there is, unless given. */
+  /** Defaults to the best available driver. */
   readonly driver?: DriverName;
 }
 
-/** The ladder: Node's own where it has one, else the prebuilt one. */
+/** In order of preference: Node's own driver, then the prebuilt one. */
 const LADDER: readonly (() => Driver | undefined)[] = [nodeDriver, libsqlDriver];
 
-/** Opens a file, which is made where it is not there; `:memory:` is a database of its own without a file. */
+/** Opens a file, created if missing. `:memory:` is a separate database without a file. */
 export function openDatabase(path: string, options: OpenOptions = {}): Database {
   for (const load of LADDER) {
     const driver = load();
@@ -25,7 +25,7 @@ export function openDatabase(path: string, options: OpenOptions = {}): Database 
   );
 }
 
-/** The drivers that can be loaded here, best first. */
+/** The available drivers, best first. */
 export function availableDrivers(): readonly DriverName[] {
   return LADDER.flatMap((load) => load()?.name ?? []);
 }

@@ -3,7 +3,7 @@ import type { sqliteErrors } from "./errors.js";
 
 export type SqliteErrorCode = keyof typeof sqliteErrors;
 
-/** SQLite's primary result codes that callers tell apart; the others are `SQLITE_ERROR`. */
+/** SQLite's primary result codes that callers distinguish. All others are `SQLITE_ERROR`. */
 const CODES: Readonly<Record<number, SqliteErrorCode>> = {
   5: "SQLITE_BUSY",
   6: "SQLITE_BUSY",
@@ -19,7 +19,7 @@ const CODES: Readonly<Record<number, SqliteErrorCode>> = {
 
 export class SqliteError extends SetpointError<SqliteErrorCode> {
   override readonly name = "SqliteError";
-  /** SQLite's extended result code, such as 2067 for a violated UNIQUE; undefined where the driver gave none. */
+  /** SQLite's extended result code, such as 2067 for a violated UNIQUE; undefined if the driver gave none. */
   readonly extendedCode: number | undefined;
 
   constructor(code: SqliteErrorCode, message: string, options?: ErrorOptions & { readonly extendedCode?: number }) {
@@ -27,7 +27,7 @@ export class SqliteError extends SetpointError<SqliteErrorCode> {
     this.extendedCode = options?.extendedCode;
   }
 
-  /** By SQLite's result code, primary or extended. */
+  /** From SQLite's primary or extended result code. */
   static of(extendedCode: number, message: string, cause: unknown): SqliteError {
     return new SqliteError(CODES[extendedCode & 0xff] ?? "SQLITE_ERROR", message, { cause, extendedCode });
   }
