@@ -6,7 +6,7 @@ import { parseServiceAccountUser } from "./auth/groups.js";
 import { impersonate, impersonatedUser } from "./auth/impersonation.js";
 import { SYSTEM_MASTERS } from "./auth/rbac/rbac-authorizer.js";
 
-/** The user of a request: the authenticated one, or the impersonated one if that is allowed. Throws 401 and 403. */
+/** The user of a request: the authenticated user, or an impersonated one if that is allowed. Throws 401 and 403. */
 export function requestUser(
   authenticator: RequestAuthenticator,
   authorizer: Authorizer,

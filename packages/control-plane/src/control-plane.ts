@@ -115,8 +115,8 @@ const CLUSTER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.s
 /**
  * Starts a Kubernetes-compatible API server in this process. Many can run side by side.
  *
- * Rejects with a `StorageFailure` if the data directory is locked, damaged, of another version or not writable, or if it
- * is not empty and `from` is given. Rejects with Node's error if the address is not available.
+ * Rejects with a `StorageFailure` if the data directory is locked, damaged, of another version or not writable, or if
+ * it is not empty and `from` is given. Rejects with Node's error if the address is not available.
  *
  * ```ts
  * await using plane = await controlPlane();

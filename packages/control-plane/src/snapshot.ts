@@ -4,7 +4,8 @@ import type { StorageState } from "./storage/storage.js";
 import { StorageFailure } from "./storage/storage-error.js";
 
 /**
- * All objects of a control plane at one moment. Immutable. A control plane that starts from it shares it until it writes.
+ * All objects of a control plane at one moment. Immutable. A control plane that starts from it shares it until it
+ * writes.
  *
  * ```ts
  * await plane.snapshot().save("cluster.snapshot");

@@ -43,7 +43,7 @@ interface ResourceState {
   readonly subscriptions: Set<Subscription>;
 }
 
-/** A point in the history by age: every change up to `revision` is at least as old as `atMs`. */
+/** A mark in the history: every change up to `revision` is at least as old as `atMs`. */
 interface AgeMark {
   readonly revision: number;
   readonly atMs: number;

@@ -1,6 +1,6 @@
 import type { Change, Subscriber } from "./storage.js";
 
-/** One subscriber's place in the stream of a resource's changes. */
+/** One subscriber's position in a resource's changes. */
 export class Subscription implements Disposable {
   readonly #subscriber: Subscriber;
   readonly #remove: (subscription: Subscription) => void;

@@ -5,7 +5,7 @@ import { declare, type FunctionDeclaration, type Implementation, method, type Ov
 
 const DAY_MS = 86_400_000;
 
-/** The parts of times and durations. */
+/** Accessors of timestamps and durations. */
 export const times: readonly FunctionDeclaration[] = [
   declare(
     "getFullYear",

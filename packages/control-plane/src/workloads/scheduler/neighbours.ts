@@ -49,7 +49,7 @@ export function neighbourVerdict(pod: Pod, nodes: readonly Node[], neighbours: N
     new Set(pods.map(({ node }) => labelsOf.get(node)?.[key]).filter((domain) => domain !== undefined));
   const near = wanted.map((term) => {
     const liked = placed.filter((each) => isMeant(term, own.namespace, each));
-    // The first pod of a group with affinity to itself may go anywhere.
+    // The first pod of a group with affinity to itself may go to any domain.
     const isFirst = liked.length === 0 && isMeant(term, own.namespace, own);
     return { key: term.topologyKey, domains: isFirst ? undefined : domains(term.topologyKey, liked) };
   });

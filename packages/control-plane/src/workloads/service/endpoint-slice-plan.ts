@@ -29,8 +29,9 @@ export function isManaged({ metadata }: EndpointSlice): boolean {
 
 /**
  * Plans the slices of a Service: its pods by address family and ports, at most a hundred per slice. A Service without
- * endpoints gets one empty slice. Pods whose node does not exist are left out. An endpoint stays in its slice, so
- * that a change of one pod changes one slice. A surplus slice is reused for a missing one, so that nobody sees both.
+ * endpoints gets one empty slice. Pods whose node does not exist are left out, unless publishNotReadyAddresses is
+ * set. An endpoint stays in its slice, so that a change of one pod changes one slice. A surplus slice is reused for a
+ * missing one, so that nobody sees both.
  */
 export function planSlices(
   service: Service,
@@ -104,7 +105,7 @@ function groupsOf(service: Service, pods: readonly Pod[], nodes: ReadonlyMap<str
 
 /**
  * Assigns every endpoint to its current slice, otherwise to the fullest with room, otherwise to a new one. Omits
- * empty ones.
+ * slices that end up empty.
  */
 function placed(slices: readonly EndpointSlice[], endpoints: readonly Endpoint[]) {
   if (endpoints.length === 0) return [{ slice: slices[0], chunk: [] as readonly Endpoint[] }];
