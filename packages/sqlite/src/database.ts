@@ -4,7 +4,8 @@ export type SqlValue = string | number | bigint | null | Uint8Array;
 export type Row = Readonly<Record<string, SqlValue>>;
 
 /**
- * A synchronous connection to a SQLite file. Every method throws a `SqliteError` with a stable code, whatever the driver.
+ * A synchronous connection to a SQLite file. Every method throws a `SqliteError` with a stable code, whatever the
+ * driver.
  *
  * ```ts
  * using database = openDatabase("notes.db");

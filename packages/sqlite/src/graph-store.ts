@@ -12,8 +12,8 @@ export interface SqliteGraphStoreOptions extends OpenOptions {
 }
 
 /**
- * Keeps the resources of a graph in a SQLite file. Each commit is one transaction, which first checks that nobody else has
- * opened the file since.
+ * Keeps the resources of a graph in a SQLite file. Each commit is one transaction, which first checks that nobody else
+ * has opened the file since.
  *
  * ```ts
  * await using graph = await openGraph({ kinds: [Table], store: sqliteGraphStore("catalog.db") });
