@@ -63,7 +63,7 @@ interface PlannedField {
 
 /**
  * Lists and maps that kube-apiserver rejects if they are present but empty. It treats other empty ones like absent
- * ones. None of these is ever stored empty: admission checks the overhead of a pod.
+ * ones. None of these is ever stored empty: RuntimeClass admission decides on the overhead of a pod.
  */
 const REFUSED_EMPTY: ReadonlyMap<string, true | string> = new Map<string, true | string>([
   ["io.k8s.api.autoscaling.v2.HPAScalingRules/policies", true],

@@ -1,6 +1,9 @@
 import type { Clock } from "setpoint/clock";
 
-/** How many pods the controllers create in a namespace without a pause. 3,000 pods are a large cluster. */
+/**
+ * How many pods the controllers create in a namespace without a pause: more than the 3,000 that a cluster is built
+ * for.
+ */
 const BURST = 5_000;
 /** The rate after the burst: that of kube-controller-manager at its default `--kube-api-qps`. */
 const PER_SECOND = 20;
