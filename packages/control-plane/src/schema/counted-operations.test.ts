@@ -168,7 +168,9 @@ describe("the work for a request, counted in blocks of code that it runs, is lin
   it.each(Object.entries(WORK))("for %s", (_title, made) => {
     const warm = made(100);
     warm();
-    const [small, large] = [operationsOf(made(250)), operationsOf(made(1_000))];
+    // The engine loses some counts when it optimises a function: the most of several is nearest to the truth.
+    const counted = (size: number) => Math.max(...times(5, () => operationsOf(made(size))));
+    const [small, large] = [counted(250), counted(1_000)];
     expect(small).toBeGreaterThan(100);
     // Four times the size, four times the work, and a little for what sorting adds.
     expect(large / small).toBeLessThan(5.5);
