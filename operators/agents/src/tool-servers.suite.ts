@@ -217,18 +217,17 @@ export function toolServersSuite(place: Place): void {
 
     // What is asked each second is never idle in time that runs 50 times faster.
     const each = place.isVirtual ? ([["1ms", 11]] as const) : [];
-    it.each([
-      ["-5s", 1],
-      ["soon", 1],
-      ...each,
-    ] as const)("an interval of %s does not make it ask without end", async (interval, most) => {
-      await using world = await create({ refresh: "10h" });
-      world.answers.set(URL_A, ["a"]);
-      await world.server("tools", URL_A, {}, { annotations: { "kagent.dev/tool-refresh-interval": interval } });
-      await world.env.advance("10s");
-      if (place.isVirtual) expect(world.asked.length).toBeLessThanOrEqual(most);
-      expect(world.asked.length).toBeGreaterThanOrEqual(1);
-    });
+    it.each([["-5s", 1], ["soon", 1], ...each] as const)(
+      "an interval of %s does not make it ask without end",
+      async (interval, most) => {
+        await using world = await create({ refresh: "10h" });
+        world.answers.set(URL_A, ["a"]);
+        await world.server("tools", URL_A, {}, { annotations: { "kagent.dev/tool-refresh-interval": interval } });
+        await world.env.advance("10s");
+        if (place.isVirtual) expect(world.asked.length).toBeLessThanOrEqual(most);
+        expect(world.asked.length).toBeGreaterThanOrEqual(1);
+      },
+    );
 
     it("headers come from literals, Secrets and ConfigMaps; a rotated Secret asks at once [18]", async () => {
       await using world = await create({ refresh: "10h" });
