@@ -33,7 +33,7 @@ const REVIEWS = [
   "authorization.k8s.io/subjectaccessreviews",
 ];
 
-/** What is answered and never stored: reviews of access and tokens, and the tokens of service accounts. */
+/** Endpoints that store nothing: access reviews, token reviews and service account tokens. */
 export function authEndpoints(options: AuthEndpointOptions): ReadonlyMap<string, Endpoint> {
   const review: Endpoint = (call) => reviewEndpoint(options, call);
   const endpoints = new Map(REVIEWS.map((resource) => [resource, review]));
@@ -56,7 +56,7 @@ async function reviewEndpoint(options: AuthEndpointOptions, call: ResourceCall):
   return presentMade(call, 201, answered);
 }
 
-/** In the namespace of the path, whatever the object says; a review of the cluster is in none. */
+/** Sets the namespace from the path. A cluster-scoped review has none. */
 function placed(object: KubeObject, namespace: string): KubeObject {
   const given = object.metadata?.namespace;
   if (namespace !== "" && given && given !== namespace) throw namespaceMismatch();
@@ -114,7 +114,7 @@ async function tokenEndpoint(
   return presentMade(call, 201, laidOut(issued, apiVersion, kind));
 }
 
-/** Nothing of a token request is stored, so that nothing is to be prepared or counted. */
+/** The strategy of a token request, which is never stored. */
 const PLAIN: Strategy = {
   hasGeneration: false,
   hasStatus: false,

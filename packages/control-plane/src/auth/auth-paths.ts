@@ -5,11 +5,11 @@ import { jsonWebKeySet, type SigningKey } from "./jwt.js";
 export interface AuthPathOptions {
   readonly issuer: string;
   readonly keys: readonly SigningKey[];
-  /** `https://127.0.0.1:6443`, where this server is reached; undefined where it does not listen. */
+  /** The URL of this server, such as `https://127.0.0.1:6443`. Undefined while it does not listen. */
   readonly url?: () => string | undefined;
 }
 
-/** The documents by which others verify this server's tokens. */
+/** The OpenID documents with which others verify this server's tokens. */
 export function authPaths(options: AuthPathOptions): ReadonlyMap<string, (request: ApiRequest) => ApiResponse> {
   const published = (value: object, type: string): ApiResponse => ({
     status: 200,
@@ -28,7 +28,7 @@ export function authPaths(options: AuthPathOptions): ReadonlyMap<string, (reques
   return new Map([
     readable("/openid/v1/jwks", () => published(jsonWebKeySet(options.keys), "application/jwk-set+json")),
     readable("/.well-known/openid-configuration", () => {
-      // Never by the Host header: the answer may be cached, and a caller must not choose what others get.
+      // Never use the Host header: the response may be cached, and a caller must not control what others get.
       const url = options.url?.() ?? new URL(options.issuer).origin;
       return published(
         {

@@ -6,7 +6,7 @@ import { rbacStrategies } from "./rbac/rbac-strategies.js";
 const GROUP = "rbac.authorization.k8s.io";
 const RBAC = { nameRule: pathSegmentName, validatesMetadataTwice: true };
 
-/** How roles, bindings and certificate requests are judged when they are written. */
+/** The strategies of roles, bindings and certificate requests. */
 export const authStrategies: StrategyExtras = {
   "certificates.k8s.io/certificatesigningrequests": certificateRequestStrategy,
   [`${GROUP}/roles`]: { ...rbacStrategies.roles, ...RBAC },

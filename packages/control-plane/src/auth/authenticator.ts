@@ -6,7 +6,7 @@ import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from "./groups.js";
 import { SYSTEM_MASTERS } from "./rbac/rbac-authorizer.js";
 import type { TokenAuthenticator } from "./token-authenticator.js";
 
-/** The caller of the in-process transport, and of the kubeconfig that the server writes. */
+/** The user of the in-process transport and of the kubeconfig that the server writes. */
 export const ADMIN: UserInfo = { name: "admin", groups: [SYSTEM_MASTERS, AUTHENTICATED] };
 
 const NOBODY: UserInfo = { name: ANONYMOUS, groups: [UNAUTHENTICATED] };
@@ -17,10 +17,10 @@ export interface AuthenticatorOptions {
   readonly audiences: readonly string[];
 }
 
-/** Finds out who makes a request. */
+/** Authenticates requests. */
 export class RequestAuthenticator {
   readonly #options: AuthenticatorOptions;
-  /** By client certificate; a connection has one. */
+  /** By client certificate. A connection has one. */
   readonly #users = new WeakMap<object, UserInfo>();
 
   constructor(options: AuthenticatorOptions) {
@@ -28,8 +28,9 @@ export class RequestAuthenticator {
   }
 
   /**
-   * By client certificate (common name and organizations), else by bearer token, in a header or a subprotocol. Without either, the in-process caller
-   * is the administrator and anybody else is anonymous. Throws 401 for a token that is not good.
+   * Authenticates by client certificate (common name and organizations), then by bearer token in a header or a
+   * WebSocket subprotocol. Without credentials the in-process caller is the administrator and all others are anonymous.
+   * Throws 401 for an invalid token.
    */
   authenticate(request: RequestHead): UserInfo {
     const { clientCertificate, isInProcess } = request;
@@ -50,12 +51,11 @@ export class RequestAuthenticator {
   }
 }
 
-/** Every authenticated user is a member of system:authenticated. */
 export function authenticated(user: UserInfo): UserInfo {
   return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
 }
 
-/** Undefined for no token, an empty one, or another scheme. */
+/** Undefined if the token is absent or empty, or the scheme is not Bearer. */
 function bearerToken(header: string | readonly string[] | undefined): string | undefined {
   const value = typeof header === "string" ? header : header?.[0];
   const [scheme = "", token = ""] = (value ?? "").trim().split(" ");

@@ -1,4 +1,4 @@
-/** The users and groups that the server itself gives out. */
+/** Users and groups that the server itself assigns. */
 export const ANONYMOUS = "system:anonymous";
 export const AUTHENTICATED = "system:authenticated";
 export const UNAUTHENTICATED = "system:unauthenticated";
@@ -27,7 +27,7 @@ export function serviceAccountGroups(namespace: string): readonly string[] {
   return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
 }
 
-/** The name of the node that a user is; undefined where it is none. */
+/** The node name of a node's user; undefined for other users. */
 export function parseNodeUser(user: string): string | undefined {
   const name = user.startsWith(NODE_PREFIX) ? user.slice(NODE_PREFIX.length) : "";
   return name === "" ? undefined : name;

@@ -37,9 +37,9 @@ export function impersonatedUser(headers: ApiRequest["headers"]): UserInfo | und
 }
 
 /**
- * The user that the request goes on with, if `requestor` may be it while doing what `request` says; throws 403
- * otherwise. Ways are tried from the narrowest: `impersonate:<mode>` with `impersonate-on:<mode>:<verb>`, then the bare
- * verb `impersonate`.
+ * Returns the impersonated user if `requestor` may impersonate it for this `request`; throws 403 otherwise. Tries the
+ * most constrained mode first: `impersonate:<mode>` with `impersonate-on:<mode>:<verb>`, then the plain verb
+ * `impersonate`.
  */
 export function impersonate(authorizer: Authorizer, wanted: UserInfo, request: AccessAttributes): UserInfo {
   let refused: StatusError | undefined;
@@ -58,7 +58,7 @@ export function impersonate(authorizer: Authorizer, wanted: UserInfo, request: A
 }
 
 interface Mode {
-  /** Empty for the bare verb. */
+  /** Empty for the plain verb. */
   readonly name: string;
   suits(wanted: UserInfo, requestor: UserInfo): boolean;
 }
@@ -87,7 +87,7 @@ const MODES: readonly Mode[] = [
   { name: "", suits: () => true },
 ];
 
-/** Checks the name, uid, groups and extra of the wanted user one by one. */
+/** Checks name, uid, groups and extra of the wanted user separately. */
 function actAs(authorizer: Authorizer, mode: Mode, wanted: UserInfo, requestor: UserInfo): UserInfo {
   const isConstrained = mode.name !== "";
   const check = (
@@ -154,7 +154,7 @@ function valuesOf(header: string | readonly string[] | undefined): readonly stri
   return typeof header === "string" ? [header] : header;
 }
 
-/** Header names cannot hold every character; those that cannot are percent-encoded. */
+/** Characters that a header name cannot hold are percent-encoded. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key);
@@ -163,7 +163,7 @@ function unescaped(key: string): string {
   }
 }
 
-/** The user as Go's `%#v` writes it: that is what the real server's message shows. */
+/** The user as Go's `%#v` formats it, for the real server's message. */
 function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<string, readonly string[]>>): string {
   const list = (values: readonly string[]): string =>
     values.length === 0 ? "[]string(nil)" : `[]string{${values.map(goQuote).join(", ")}}`;

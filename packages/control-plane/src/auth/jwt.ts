@@ -1,11 +1,11 @@
 import { createHash, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 
-/** A key that signs tokens and its public half, which verifies them. */
+/** A key pair: the private key signs tokens, the public key verifies them. */
 export interface SigningKey {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
   readonly algorithm: "ES256" | "RS256";
-  /** Names the key: the hash of its public half, as the real server computes it. */
+  /** The ID of the key: the hash of its public half, as the real server computes it. */
   readonly keyId: string;
 }
 
@@ -23,7 +23,7 @@ export function signToken(key: SigningKey, claims: object): string {
   return `${content}.${signature.toString("base64url")}`;
 }
 
-/** The claims of a token that one of the keys signed; undefined for anything else. Says nothing of its validity. */
+/** The claims of a token signed by one of the keys; undefined for anything else. Does not check expiry or audience. */
 export function verifiedClaims(
   keys: readonly SigningKey[],
   token: string,
@@ -33,7 +33,7 @@ export function verifiedClaims(
   if (parts.length !== 3 || !header || !payload || !signature) return undefined;
   const { alg, kid } = decoded(header) ?? {};
   const key = keys.find((candidate) => candidate.keyId === kid) ?? (kid === undefined ? keys[0] : undefined);
-  // The algorithm is the key's, never the token's choice.
+  // The key determines the algorithm, never the token.
   if (!key || alg !== key.algorithm) return undefined;
   const content = Buffer.from(`${header}.${payload}`);
   const options = { key: key.publicKey, dsaEncoding: "ieee-p1363" } as const;
@@ -41,7 +41,7 @@ export function verifiedClaims(
   return isGenuine ? decoded(payload) : undefined;
 }
 
-/** The keys as `/openid/v1/jwks` shows them. */
+/** The keys as served at `/openid/v1/jwks`. */
 export function jsonWebKeySet(keys: readonly SigningKey[]): object {
   return {
     keys: keys.map(({ publicKey, keyId, algorithm }) => {

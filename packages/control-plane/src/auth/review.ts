@@ -51,7 +51,7 @@ interface ResourceAttributes {
   readonly name?: string;
 }
 
-/** The kinds that are answered and never stored. `group/Kind` */
+/** Reviews by `group/Kind`. They are answered and never stored. */
 const REVIEWS: Readonly<Record<string, Review>> = {
   "authorization.k8s.io/SubjectAccessReview": ({ authorizer }, object) => {
     const spec = object.spec ?? {};
@@ -117,7 +117,7 @@ export function isReview(group: string, kind: string): boolean {
   return Object.hasOwn(REVIEWS, `${group}/${kind}`);
 }
 
-/** Answers a create of a review: the object to return. Throws the real server's 400 and 422. */
+/** Answers the create of a review. Throws the real server's 400 and 422. */
 export function answerReview(
   environment: ReviewEnvironment,
   object: KubeObject,
@@ -171,7 +171,7 @@ function localErrors(
   return [invalidValue("spec.nonResourceAttributes", goAttributes(nonResourceAttributes), why)];
 }
 
-/** As the real server's internal type is written. */
+/** Formatted like the real server's internal type. */
 function goAttributes({ path = "", verb = "" }: { readonly path?: string; readonly verb?: string }): string {
   return JSON.stringify({ Path: path, Verb: verb });
 }

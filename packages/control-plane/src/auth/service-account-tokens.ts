@@ -8,7 +8,7 @@ import { type SigningKey, signToken, verifiedClaims } from "./jwt.js";
 import { quotedList } from "./rbac/policy-rule.js";
 import type { TokenAnswer, TokenAuthenticator } from "./token-authenticator.js";
 
-/** What a token says of itself, as the real server writes it. */
+/** The claims of a token, as the real server writes them. */
 interface Claims {
   readonly aud: readonly string[];
   readonly exp: number;
@@ -25,7 +25,7 @@ interface Reference {
   readonly uid?: string;
 }
 
-/** The objects with which a token lives and dies. */
+/** The objects that a token is bound to. It is valid only while they exist. */
 export interface BoundClaims {
   readonly pod?: Reference;
   readonly node?: Reference;
@@ -37,17 +37,17 @@ export interface TokenOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly issuer: string;
-  /** The first one signs, all verify. */
+  /** The first key signs; all keys verify. */
   readonly keys: readonly SigningKey[];
 }
 
-/** How far clocks may be apart. */
+/** Allowed clock skew. */
 const LEEWAY_MS = 60_000;
 /** Cache of verified signatures; validity is checked each time. */
 const REMEMBERED_TOKENS = 1000;
 const EXTRA = "authentication.kubernetes.io";
 
-/** Issues tokens of service accounts and recognises them, as long as the account and what they are bound to exist. */
+/** Issues and authenticates service account tokens. They are valid while the account and their bound objects exist. */
 export class ServiceAccountTokens implements TokenAuthenticator {
   readonly #options: TokenOptions;
   readonly #verified = new Map<string, Claims | undefined>();
@@ -116,7 +116,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     return (
       this.#whyUnbound("secret", "/secrets", secret, `${namespace}/`) ??
       this.#whyUnbound("pod", "/pods", pod, `${namespace}/`) ??
-      // With a pod, the node is a remark, not a bond.
+      // With a pod, the node is informational and does not bind the token.
       (pod ? undefined : this.#whyUnbound("node", "/nodes", node, ""))
     );
   }

@@ -3,17 +3,17 @@ import type { UserInfo } from "../api/user.js";
 /** The result of authenticating a bearer token. */
 export type TokenAnswer =
   | { readonly type: "user"; readonly user: UserInfo; readonly audiences: readonly string[] }
-  /** Not one of mine. */
+  /** This authenticator did not issue the token. */
   | { readonly type: "unknown" }
-  /** One of mine, and no longer valid, or not for these audiences. */
+  /** The token is known, but no longer valid or not for these audiences. */
   | { readonly type: "refused"; readonly why: string };
 
 export interface TokenAuthenticator {
-  /** `audiences`: the token must be valid for at least one of them. */
+  /** The token must be valid for at least one of the `audiences`. */
   authenticate(token: string, audiences: readonly string[]): TokenAnswer;
 }
 
-/** Asks each in turn; the first that knows the user wins, else the first refusal. */
+/** Tries each authenticator. The first that returns a user wins, otherwise the first refusal. */
 export function anyOf(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
   return {
     authenticate(token, audiences) {
@@ -28,7 +28,7 @@ export function anyOf(authenticators: readonly TokenAuthenticator[]): TokenAuthe
   };
 }
 
-/** Tokens that are known beforehand, as in `--token-auth-file`. Good for the server's own audiences. */
+/** Predefined tokens, as in `--token-auth-file`. They are valid for the server's own audiences. */
 export function staticTokens(
   tokens: ReadonlyMap<string, UserInfo>,
   ownAudiences: readonly string[],

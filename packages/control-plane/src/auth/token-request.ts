@@ -25,7 +25,7 @@ const DEFAULT_SECONDS = 3600;
 const SHORTEST_SECONDS = 600;
 const LONGEST_SECONDS = 2 ** 32;
 
-/** Answers a create on `serviceaccounts/x/token`: the request with its token in the status. Nothing is stored. */
+/** Answers a create on `serviceaccounts/x/token`: the request with a token in its status. Stores nothing. */
 export function createToken(
   environment: {
     readonly storage: Storage;

@@ -32,10 +32,10 @@ import { headWithoutUpgrade, switchProtocols, upgradeOf } from "./upgrade.js";
 
 export interface ApiServerOptions {
   readonly handler: ApiHandler;
-  /** What requests pass before their body is read. Left out: no authentication and no limits. */
+  /** Checks requests before their body is read. Without it there is no authentication and no limit. */
   readonly gate?: RequestGate;
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number;
   /** PEM. */
   readonly certificate: string;
@@ -43,27 +43,27 @@ export interface ApiServerOptions {
   /** PEM of the CA that signs client certificates. */
   readonly clientCa: string;
   readonly clock: Clock;
-  /** When connections have idled for too long. Defaults to the machine's: it is about sockets, not about objects. */
+  /** Clock of idle timeouts. Defaults to the machine's clock: sockets live in real time, objects need not. */
   readonly socketClock?: Clock;
   readonly log: ErrorLog;
 }
 
-/** What is left running after this is cut off when the server stops. */
+/** Time that running requests get when the server stops; then they are cut off. */
 const STOP_GRACE_MS = 1_200;
-/** The limits of the real server's Go library: 1 MiB of headers, 90 s without a request that has come in whole. */
+/** The limits of the real server's Go library: 1 MiB of headers, 90 s without a complete request. */
 const MAX_HEADER_BYTES = 2 ** 20;
 const IDLE_TIMEOUT_MS = 90_000;
 const IDLE_CHECK_MS = 10_000;
-/** Each connection costs memory before the client is authenticated. */
+/** Each connection costs memory before the client is authenticated, so their number is limited. */
 const MAX_CONNECTIONS = 10_000;
 
-/** A connection of HTTP/2, as far as its idling goes. */
+/** Tracks how long an HTTP/2 connection is idle. */
 interface SessionState {
   openStreams: number;
   idleSinceMs: number;
 }
 
-/** The handler on a TLS socket: HTTP/1.1 and HTTP/2, client certificates asked for and not required. */
+/** Serves the handler over TLS with HTTP/1.1 and HTTP/2. Client certificates are optional. */
 export class ApiServer implements AsyncDisposable {
   readonly #options: ApiServerOptions;
   readonly #server: Http2SecureServer;
@@ -72,13 +72,13 @@ export class ApiServer implements AsyncDisposable {
   readonly #heavy: HeavyLane;
   readonly #flowTurns: FlowTurns;
   readonly #turn = new Turn();
-  /** Those whose requests are all plain so far. */
+  /** Connections whose requests were all plain so far. */
   readonly #plain = new Set<PlainConnection>();
-  /** Those whose requests Node reads, while they wait for one, and since when. */
+  /** Connections that Node reads, while they wait for a request, and since when. */
   readonly #waiting = new Map<Socket, number>();
   readonly #socketClock: Clock;
   #idleTimer: Disposable | undefined;
-  /** The answer that was begun last on a connection which Node reads. */
+  /** The last response that was started on a connection that Node reads. */
   readonly #latest = new WeakMap<object, NodeResponse>();
   readonly #signals = new CallerSignals();
   readonly #certificates = new ClientCertificates();
@@ -102,9 +102,9 @@ export class ApiServer implements AsyncDisposable {
       maxHeaderSize: MAX_HEADER_BYTES,
       settings: { maxConcurrentStreams: 1000, maxHeaderListSize: MAX_HEADER_BYTES },
     } as Parameters<typeof createSecureServer>[0]);
-    // Node's own timeouts do not cover such a server in all of its versions: see #closeIdle and readBody.
+    // Not every Node version applies its timeouts to such a server; see #closeIdle and readBody.
     Object.assign(this.#server, { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 });
-    // Those of HTTP/1.1 are read by Node's other server, which looks here.
+    // Node's HTTP/1.1 server reads its header limit from here.
     Object.assign(this.#server, { maxHeaderSize: MAX_HEADER_BYTES });
     const [toNode] = this.#server.listeners("secureConnection");
     this.#server.removeAllListeners("secureConnection");
@@ -145,7 +145,7 @@ export class ApiServer implements AsyncDisposable {
     this.#closeIdle();
   }
 
-  /** Rejects with Node's error where the address cannot be had (EADDRINUSE, EACCES, EADDRNOTAVAIL). */
+  /** Rejects with Node's error if the address is not available (EADDRINUSE, EACCES, EADDRNOTAVAIL). */
   static async listen(options: ApiServerOptions): Promise<ApiServer> {
     const server = new ApiServer(options);
     await new Promise<void>((resolve, reject) => {
@@ -158,7 +158,7 @@ export class ApiServer implements AsyncDisposable {
     return server;
   }
 
-  /** New connections are answered with this certificate; those that are open go on. */
+  /** Uses this certificate for new connections. Open connections continue. */
   useCertificate(certificate: string, privateKey: string): void {
     this.#server.setSecureContext({
       cert: certificate,
@@ -177,7 +177,7 @@ export class ApiServer implements AsyncDisposable {
     return `https://${host.includes(":") ? `[${host}]` : host}:${this.port}`;
   }
 
-  /** Ends watches, lets other requests finish, and closes every connection, within two seconds. */
+  /** Ends watches, lets other requests finish, and closes every connection within two seconds. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
@@ -194,7 +194,7 @@ export class ApiServer implements AsyncDisposable {
       });
       await Promise.race([idle, patience]);
     }
-    // Both send what is still in their buffers first.
+    // Both send their buffered data first.
     for (const session of this.#sessions.keys()) session.close();
     for (const socket of this.#sockets) if (socket.alpnProtocol !== "h2") socket.destroySoon();
     await Promise.race([closed, patience]);
@@ -204,9 +204,9 @@ export class ApiServer implements AsyncDisposable {
     await closed;
   }
 
-  /** Requests over HTTP/1.1: plain ones are read here, others by Node. */
+  /** Handles an HTTP/1.1 connection. Plain requests are parsed here, others by Node. */
   #connect(socket: TLSSocket, toNode: () => void): void {
-    // Of the request that is answered: there is one at a time.
+    // The permit of the current request; a connection answers one at a time.
     let permit: Permit | undefined;
     const letIn = (given: Permit): void => {
       permit = given;
@@ -246,7 +246,7 @@ export class ApiServer implements AsyncDisposable {
     for (const [socket, sinceMs] of this.#waiting) if (sinceMs < idleMs) socket.destroy();
     for (const [session, { openStreams, idleSinceMs }] of this.#sessions) {
       if (openStreams > 0 || idleSinceMs >= idleMs) continue;
-      // Once politely; a client that does not leave is cut off at the next look.
+      // Close gracefully first; destroy the session at the next check if the client stays.
       if (session.closed) session.destroy();
       else session.close();
     }
@@ -340,7 +340,7 @@ export class ApiServer implements AsyncDisposable {
     }
   }
 
-  /** Answers a request that asks for another protocol: with that, or as if it had not asked, and nothing after it. */
+  /** Answers an upgrade request: switches the protocol, or answers normally. Then the connection ends. */
   async #switch(request: IncomingMessage, socket: TLSSocket, rest: Buffer, upgrade: string): Promise<void> {
     if (rest.length > 0) socket.unshift(rest);
     const before = this.#latest.get(socket);
@@ -389,26 +389,26 @@ export class ApiServer implements AsyncDisposable {
   }
 }
 
-/** The rest of a refused body would otherwise be read as the next request, or kept in memory. */
+/** Otherwise the rest of a rejected body would be read as the next request, or kept in memory. */
 function leaveUnread(request: NodeRequest, response: NodeResponse): void {
   if (isHttp2(request)) response.on("finish", () => request.stream.close(constants.NGHTTP2_NO_ERROR));
   else response.setHeader("connection", "close");
 }
 
-/** Requests that last as long as their caller likes are not counted once they are under way, as on the real server. */
+/** Long-running requests do not count once they are under way, as on the real server. */
 function isLongRunning(head: RequestHead, { body, takeOver }: ApiResponse): boolean {
   if (takeOver !== undefined) return true;
   return !(body instanceof Uint8Array) && (isWatch(head.info) || head.path.endsWith("/log"));
 }
 
-/** In the words of the real server's Go library. */
+/** Worded like the real server's Go library. */
 function unsupportedVersion(): StatusError {
   return new StatusError(505, undefined, "HTTP Version Not Supported: unsupported protocol version");
 }
 
 const NO_BODY = new Uint8Array();
 
-/** As on the real server, before content negotiation. */
+/** The real server's response before content negotiation. */
 const TOO_MANY_REQUESTS: ApiResponse = {
   status: 429,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", "retry-after": "1" },

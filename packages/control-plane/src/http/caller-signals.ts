@@ -2,26 +2,26 @@ import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import type { NodeResponse } from "../websocket/response-writer.js";
 
-/** A request over HTTP/1.1, from either parser: only its connection matters. */
+/** An HTTP/1.1 request from either parser. Only its connection matters. */
 export interface Call {
   readonly socket: Socket;
 }
 
 /**
- * Signals that are aborted when a caller goes away, or all callers must. Over HTTP/1.1 one serves all requests of a
- * connection, since making one costs as much as parsing the request; over HTTP/2 each stream has its own.
+ * Signals that abort when a caller leaves or the server stops. All requests of an HTTP/1.1 connection share one, since
+ * creating a signal costs as much as parsing a request. Each HTTP/2 stream has its own.
  */
 export class CallerSignals {
   readonly #connections = new WeakMap<object, AbortController>();
-  /** Not yet aborted. */
+  /** Controllers that are not aborted yet. */
   readonly #live = new Set<AbortController>();
 
-  /** Until a stream of HTTP/2 is over. */
+  /** Aborts when the HTTP/2 stream ends. */
   ofStream(response: NodeResponse): AbortSignal {
     return this.#until(response).signal;
   }
 
-  /** Until a connection of HTTP/1.1 is over. */
+  /** Aborts when the HTTP/1.1 connection ends. */
   ofConnection({ socket }: Call): AbortSignal {
     let controller = this.#connections.get(socket);
     if (!controller) this.#connections.set(socket, (controller = this.#until(socket)));
@@ -35,7 +35,7 @@ export class CallerSignals {
 
   #until(caller: { once(event: "close", listener: () => void): unknown }): AbortController {
     const controller = new AbortController();
-    // All that is under way for the caller listens: a collection that is deleted, webhooks that are asked at once.
+    // One caller may have many listeners: a deletecollection, or parallel webhook calls.
     setMaxListeners(0, controller.signal);
     this.#live.add(controller);
     caller.once("close", () => {

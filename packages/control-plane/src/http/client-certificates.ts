@@ -14,8 +14,8 @@ export class ClientCertificates {
   readonly #peers = new WeakMap<object, Peer>();
 
   /**
-   * Undefined without a client certificate. Throws 401 for one that the client CA has not signed, or that is not valid
-   * now, unless other credentials are there to be looked at: as the real server.
+   * Undefined without a client certificate. Throws 401 if the client CA did not sign it or it is not valid now, unless
+   * the request has other credentials, as on the real server.
    */
   of(request: Http2ServerRequest | Call, hasOtherCredentials: boolean): ApiRequest["clientCertificate"] {
     const connection = ("stream" in request ? request.stream.session : request.socket)!;

@@ -4,14 +4,16 @@ import { createGzip, gzip } from "node:zlib";
 import type { ApiHandler, ApiRequest, ApiResponse } from "../api/api-request.js";
 import { isWatch } from "../api/request-info.js";
 
-/** Smaller answers are not packed, as on the real server. */
+/** Smaller responses are not compressed, as on the real server. */
 const THRESHOLD_BYTES = 128 * 1024;
-/** Speed matters more than size on a loopback; the real server packs at this level, too. */
+/** Speed matters more than size on a loopback; the real server uses the same level. */
 const LEVEL = 1;
 
 const pack = promisify(gzip);
 
-/** Packs large answers for clients that take gzip. A watch is never packed: each event must leave at once. */
+/**
+ * Compresses large responses for clients that accept gzip. Never compresses a watch: each event must be sent at once.
+ */
 export function compressing(handler: ApiHandler): ApiHandler {
   return (request) => (acceptsGzip(request) ? answerPacked(handler, request) : handler(request));
 }
@@ -39,7 +41,7 @@ function packed(response: ApiResponse, body: ApiResponse["body"]): ApiResponse {
   return { status: response.status, headers, body };
 }
 
-/** Waits for the threshold before it decides; a stream that ends before is sent whole. */
+/** Buffers up to the threshold before it decides. A shorter stream is sent whole, uncompressed. */
 async function packedStream(response: ApiResponse, body: AsyncIterable<Uint8Array>): Promise<ApiResponse> {
   const source = body[Symbol.asyncIterator]();
   const chunks: Uint8Array[] = [];

@@ -1,22 +1,22 @@
 import { tooManyRequests } from "../api/status-error.js";
 
-/** What callers may have under way at once. */
+/** Limits on concurrent requests and body bytes. */
 export interface FlowLimitOptions {
-  /** Requests of all flows together. */
+  /** Requests of all flows. */
   readonly requests: number;
   /** Requests of one flow. */
   readonly requestsPerFlow: number;
-  /** As many each flow may always have, so that others cannot take all. */
+  /** Requests that each flow may always have, so that other flows cannot take all. */
   readonly requestsGuaranteed: number;
-  /** Bytes of bodies and answers that are under way, of all flows together. */
+  /** Bytes of bodies and responses in flight, of all flows. */
   readonly bodyBytes: number;
-  /** The same of one flow. */
+  /** Bytes of bodies and responses in flight, of one flow. */
   readonly bodyBytesPerFlow: number;
 }
 
 const MIB = 2 ** 20;
 
-/** The total of the real server's two defaults (400 reads and 200 writes); the rest is chosen for one process. */
+/** `requests` is the sum of the real server's defaults (400 reads, 200 writes). The rest suits a single process. */
 export const DEFAULT_FLOW_LIMITS: FlowLimitOptions = {
   requests: 600,
   requestsPerFlow: 100,
@@ -25,7 +25,7 @@ export const DEFAULT_FLOW_LIMITS: FlowLimitOptions = {
   bodyBytesPerFlow: 24 * MIB,
 };
 
-/** What one flow has under way. A flow is one user, or all service accounts of one namespace. */
+/** The usage of one flow. A flow is one user, or all service accounts of one namespace. */
 export interface Flow {
   readonly name: string;
   requests: number;
@@ -33,12 +33,12 @@ export interface Flow {
 }
 
 /**
- * Counts what each flow has under way and refuses what is too much with 429. No flow can keep another out: each may have a
- * few requests and one body, whatever the others have.
+ * Counts the usage of each flow and rejects excess with 429. No flow can starve another: each may always have a few
+ * requests and one body.
  */
 export class FlowLimits {
   readonly #options: FlowLimitOptions;
-  /** Those that have something under way. */
+  /** Flows with requests in flight. */
   readonly #flows = new Map<string, Flow>();
   #requests = 0;
   #bytes = 0;
@@ -48,7 +48,7 @@ export class FlowLimits {
     this.#options = { ...DEFAULT_FLOW_LIMITS, ...options };
   }
 
-  /** How many requests were refused so far. */
+  /** Number of rejected requests so far. */
   get rejected(): number {
     return this.#rejected;
   }
@@ -57,7 +57,7 @@ export class FlowLimits {
     return this.#requests;
   }
 
-  /** Begins a request. Throws 429 where the flow, or all flows together, have too many. */
+  /** Begins a request. Throws 429 if the flow, or all flows together, have too many. */
   enter(name: string): Flow {
     const flow = this.#flows.get(name) ?? { name, requests: 0, bytes: 0 };
     const { requests, requestsPerFlow, requestsGuaranteed, bodyBytesPerFlow } = this.#options;
@@ -69,7 +69,7 @@ export class FlowLimits {
     return flow;
   }
 
-  /** Ends a request that {@link enter} began, and frees the bytes that it had reserved. */
+  /** Ends a request that {@link enter} began, and frees its reserved bytes. */
   leave(flow: Flow, bytes = 0): void {
     this.#requests--;
     flow.bytes -= bytes;
@@ -77,7 +77,7 @@ export class FlowLimits {
     if (--flow.requests === 0) this.#flows.delete(flow.name);
   }
 
-  /** Reserves room for more of a body. Throws 429, and reserves nothing, where there is none. */
+  /** Reserves bytes for a body. Throws 429 and reserves nothing if there is no room. */
   reserve(flow: Flow, bytes: number): void {
     const { bodyBytes, bodyBytesPerFlow } = this.#options;
     const isFull = this.#bytes + bytes > bodyBytes && flow.bytes > 0;
@@ -86,7 +86,7 @@ export class FlowLimits {
     this.#bytes += bytes;
   }
 
-  /** Counts bytes that are there already, as those of an answer that waits for its reader. */
+  /** Counts bytes already in memory, such as a response that waits for its reader. */
   charge(flow: Flow, bytes: number): void {
     flow.bytes += bytes;
     this.#bytes += bytes;

@@ -1,31 +1,31 @@
 import { afterInput, type Clock } from "setpoint/clock";
 
-/** What light requests may take of one turn of the event loop; the rest of them waits for the next. */
+/** Time budget of light requests per event loop turn. Further requests wait for the next turn. */
 const SLICE_MS = 5;
-/** How much the latest request says of what the next one of its flow will take. */
+/** Weight of the latest request in a flow's estimated time per request. */
 const LATEST = 0.5;
-/** What a request takes of a flow that nothing is known of. */
+/** Estimated time of a request in a new flow. */
 const FIRST_MS = 1;
 
 interface FlowTime {
-  /** The time that the flow has used since requests began to wait. */
+  /** Time that the flow used since requests began to wait. */
   usedMs: number;
-  /** What one of its requests takes, about. */
+  /** Estimated time per request. */
   eachMs: number;
   readonly waiting: (() => void)[];
 }
 
 /**
- * Shares the time of the event loop among flows. Requests begin at once, as long as those of one turn are quick
- * together. Where they are not, whoever has taken least so far goes first: a flow that sends a hundred requests of ten
- * milliseconds waits for its own, and others for one of them.
+ * Shares the event loop among flows. Requests start at once while those of one turn are fast in total. Otherwise the
+ * flow that used the least time goes first. A flow with a hundred requests of ten milliseconds waits for its own
+ * requests, and other flows wait for one of them.
  */
 export class FlowTurns implements Disposable {
   readonly #clock: Clock;
-  /** Flows that have used time since requests began to wait. */
+  /** Flows that used time since requests began to wait. */
   readonly #flows = new Map<string, FlowTime>();
   #waiting = 0;
-  /** What the flow whose turn was last had taken before: one that comes anew has no more to claim. */
+  /** The time used by the flow served last. A new flow starts from it, so that it gets no advantage. */
   #servedMs = 0;
   #spentMs = 0;
   #isUnderWay = false;
@@ -35,7 +35,7 @@ export class FlowTurns implements Disposable {
     this.#clock = clock;
   }
 
-  /** Resolves when a request of this flow may begin; undefined where that is now. */
+  /** Resolves when a request of this flow may start. Undefined if it may start now. */
   turn(flow: string): Promise<void> | undefined {
     if (this.#isDisposed || (this.#waiting === 0 && this.#spentMs < SLICE_MS)) return undefined;
     return new Promise((resolve) => {
@@ -45,7 +45,7 @@ export class FlowTurns implements Disposable {
     });
   }
 
-  /** Calls `begin`, and counts what it takes. */
+  /** Calls `begin` and charges its time to the flow. */
   counted<Result>(flow: string, begin: () => Result): Result {
     const startedMs = this.#clock.monotonic();
     try {
@@ -60,7 +60,7 @@ export class FlowTurns implements Disposable {
     }
   }
 
-  /** Lets all go on. */
+  /** Lets all waiting requests continue. */
   [Symbol.dispose](): void {
     this.#isDisposed = true;
     for (const { waiting } of this.#flows.values()) for (const begin of waiting.splice(0)) begin();
@@ -83,7 +83,7 @@ export class FlowTurns implements Disposable {
     afterInput(this.#next);
   }
 
-  /** A new turn: as many go on as it will probably have time for, one at least. */
+  /** Starts a turn: as many requests as probably fit into it, at least one. */
   readonly #next = (): void => {
     this.#isUnderWay = false;
     this.#spentMs = 0;
@@ -104,7 +104,7 @@ export class FlowTurns implements Disposable {
     this.#followUp();
   };
 
-  /** Of those who wait, the one who has taken least, what has begun in this turn included. */
+  /** The waiting flow with the least time used, including estimates for requests started in this turn. */
   #least(begun: ReadonlyMap<FlowTime, number>): FlowTime {
     let [least, leastMs]: [FlowTime | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
     for (const time of this.#flows.values()) {

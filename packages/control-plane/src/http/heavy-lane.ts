@@ -1,33 +1,33 @@
 import { afterInput, type Clock } from "setpoint/clock";
 import { partsOf } from "../registry/body/body-parts.js";
 
-/** Bodies of this many bytes and more are worked on one after the other. */
+/** Bodies of at least this size are heavy. */
 const HEAVY_BYTES = 128 * 1024;
-/** So are smaller ones of this many parts, */
+/** Smaller bodies with at least this many values are heavy too. */
 const HEAVY_PARTS = 2_000;
 const FEWEST_BYTES = 8 * 1024;
-/** and requests whose path and query are this long. */
+/** A request with a longer path and query is heavy too. */
 const HEAVY_TARGET = 8 * 1024;
-/** After work on a heavy request others have this many times as long, where there are any. */
+/** Rest after a heavy step, as a multiple of its time, if other requests are there. */
 const REST = 4;
 const LONGEST_REST_MS = 1_000;
 
-/** Whether a request is so large that others should not wait for several like it. */
+/** Whether a request is so large that others should not wait for several of its kind. */
 export function isHeavy(targetLength: number, body: Uint8Array): boolean {
   if (targetLength >= HEAVY_TARGET || body.byteLength >= HEAVY_BYTES) return true;
   return body.byteLength >= FEWEST_BYTES && partsOf(body, HEAVY_PARTS) >= HEAVY_PARTS;
 }
 
 /**
- * Heavy requests, one for each turn of the event loop: a step of one takes tens of milliseconds, and other requests are
- * not to wait for more than one step. Flows take turns. While others have requests, they get most of the time.
+ * Runs heavy requests, one step per event loop turn: a step takes tens of milliseconds, and other requests should wait
+ * for at most one step. Flows take turns. While other flows have requests, they get most of the time.
  */
 export class HeavyLane implements Disposable {
   readonly #clock: Clock;
-  /** By flow, the one whose turn is next first. */
+  /** Waiting steps by flow. The flow whose turn is next comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isUnderWay = false;
-  /** Whose step runs, and whether anybody else had a light request since it began. */
+  /** The flow of the running step, and whether another flow began a light request since. */
   #current = "";
   #hasOthers = false;
   #rest: Disposable | undefined;
@@ -48,12 +48,12 @@ export class HeavyLane implements Disposable {
     });
   }
 
-  /** A light request of this flow has begun. */
+  /** Records that a light request of this flow began. */
   noteLight(flow: string): void {
     if (flow !== this.#current) this.#hasOthers = true;
   }
 
-  /** Lets all go on. */
+  /** Lets all waiting requests continue. */
   [Symbol.dispose](): void {
     this.#rest?.[Symbol.dispose]();
     for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve();
@@ -77,7 +77,7 @@ export class HeavyLane implements Disposable {
     resolve();
     afterInput(() => {
       const tookMs = this.#clock.monotonic() - startedMs;
-      // What has come in during the step is noted at the end of the turn after it.
+      // Input that arrives during the step is only noted at the end of the next turn.
       afterInput(() => this.#after(tookMs));
     });
   };

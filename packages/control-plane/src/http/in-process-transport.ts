@@ -9,8 +9,8 @@ import { decodedBody } from "./request-body.js";
 const NO_BODY = new Uint8Array();
 
 /**
- * A transport that calls the handler directly: no socket, no TLS, the same bytes. Its caller is the administrator
- * unless it presents other credentials. Disposing of it ends the requests that it carries.
+ * Calls the handler directly, without socket and TLS but with the same bytes. Its caller is the administrator unless it
+ * presents other credentials. Disposing it aborts its requests.
  */
 export function inProcessTransport(handler: ApiHandler): Transport {
   return new InProcessTransport(handler);
@@ -19,7 +19,7 @@ export function inProcessTransport(handler: ApiHandler): Transport {
 class InProcessTransport implements Transport {
   readonly #handler: ApiHandler;
   readonly #exchanges = new Set<Exchange>();
-  /** Exchanges that ended well: the next requests' own. */
+  /** Exchanges of successful requests, for reuse. */
   readonly #idle: Exchange[] = [];
   #isClosed = false;
 
@@ -45,7 +45,7 @@ class InProcessTransport implements Transport {
       const response = await exchange.unlessAborted(this.#handle(request, exchange.signal));
       const { status, headers, body } = response;
       if (method === "HEAD") {
-        // The length of what would be sent is said; what would be sent is not.
+        // A HEAD response has the headers of a GET, but no body.
         done();
         exchange.abort(new Error("the reader does not want the body"));
         return { status, headers, body: wholeBody(NO_BODY) };
@@ -76,16 +76,16 @@ class InProcessTransport implements Transport {
 }
 
 /**
- * What the handler of a request is told of its caller, for one request after the other as a connection of HTTP/1.1 is:
- * a signal costs as much to make as a small request to answer.
+ * The caller's side of requests, one at a time. Requests reuse it like an HTTP/1.1 connection, because creating a
+ * signal costs as much as answering a small request.
  */
 class Exchange {
   readonly #controller = new AbortController();
-  /** Rejects what is waited for. */
+  /** Rejects the pending wait. */
   #leave: ((reason: unknown) => void) | undefined;
 
   constructor() {
-    // As for a caller over a socket: all that is under way for it listens.
+    // One caller may have many listeners, as over a socket.
     setMaxListeners(0, this.#controller.signal);
   }
 
@@ -107,7 +107,7 @@ class Exchange {
   }
 }
 
-/** A stream that ends early with the caller's signal, and tells the handler when the caller leaves. */
+/** Ends the stream early when the caller's signal aborts, and tells the handler when the caller leaves. */
 async function* streamed(
   request: TransportRequest,
   body: AsyncIterable<Uint8Array>,

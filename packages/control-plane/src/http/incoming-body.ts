@@ -5,28 +5,28 @@ import type { ApiRequest } from "../api/api-request.js";
 import { StatusError } from "../api/status-error.js";
 import { BODY_LIMIT_BYTES, bodyTooLarge } from "./request-body.js";
 
-/** Either protocol's request. */
+/** A request of either protocol. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
 
-/** A body must arrive whole within this, as on the real server: Node has no such limit beside HTTP/2 before its version 24. */
+/** Time limit of a body, as on the real server. Before version 24 Node has no such limit alongside HTTP/2. */
 const BODY_TIMEOUT_MS = 60_000;
 
 export const CLIENT_GONE = new Error("the client has gone");
 
-/** By what it is, not by what its request line says: over HTTP/1.1 that may be `GET / HTTP/2.0`. */
+/** Checks the object, not the request line: an HTTP/1.1 request may say `GET / HTTP/2.0`. */
 export function isHttp2(request: NodeRequest): request is Http2ServerRequest {
   return "stream" in request;
 }
 
-/** Most reads have none, and need not wait for its end. */
+/** Whether there is a body to read. Most reads have none. */
 export function hasBody(request: NodeRequest, headers: ApiRequest["headers"]): boolean {
   if (isHttp2(request)) return !request.stream.endAfterHeaders;
   return (headers["content-length"] ?? "0") !== "0" || headers["transfer-encoding"] !== undefined;
 }
 
 /**
- * The bytes of the body, within the size and time limits; otherwise rejects with a `StatusError`. Calls `reserve`
- * before bytes are kept, which throws if there is no room.
+ * Reads the body within the size and time limits. Rejects with a `StatusError` otherwise. Calls `reserve` before it
+ * keeps bytes; `reserve` throws if there is no room.
  */
 export function readBody(
   request: NodeRequest,

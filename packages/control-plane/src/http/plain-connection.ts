@@ -12,34 +12,34 @@ export interface PlainConnectionOptions {
   /** Shared by all connections of a server. */
   readonly turn: Turn;
   readonly clock: Clock;
-  /** How long it idles. */
+  /** Clock of the idle timeout. */
   readonly socketClock: Clock;
-  /** Whether no request is to follow the one that is answered. */
+  /** Whether to close the connection after the current response. */
   readonly isLast: () => boolean;
   readonly answer: (request: PlainRequest) => Promise<ApiResponse>;
-  /** Around each request: what is in flight, and what went wrong beyond an answer. */
+  /** Called around each request. `onDone` receives an error that prevented a full response. */
   readonly onStart: () => void;
   readonly onDone: (request: PlainRequest, error?: unknown) => void;
-  /** Takes the socket over, with the bytes of the next request put back. */
+  /** Hands the socket to Node, with the bytes of the next request put back. */
   readonly handOver: () => void;
 }
 
-/** How much may wait behind a request in flight before the socket is paused. */
+/** Bytes that may wait behind a request in flight before the socket is paused. */
 const MAX_WAITING_BYTES = 64 * 1024;
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 const INVALID_VALUE = /[^\t -~\x80-\xff]/;
 
 /**
- * HTTP/1.1 on a socket, as long as its requests are plain: half of the processor time that Node takes for a get (figures in
- * docs/dependencies.md). The first request that is not plain is left to Node, with all that follow.
+ * Serves HTTP/1.1 on a socket while its requests are plain. A get takes half of Node's processor time (figures in
+ * docs/dependencies.md). The first request that is not plain, and all after it, go to Node.
  */
 export class PlainConnection {
   readonly #options: PlainConnectionOptions;
   readonly #socket: TLSSocket;
   readonly #requests = new PlainRequests();
-  /** What came and was not read yet. */
+  /** Received bytes that are not parsed yet. */
   #waiting: Buffer | undefined;
-  /** A request is answered, or has come and is taken up at the end of the turn. */
+  /** A request is being answered, or has arrived and starts at the end of the turn. */
   #isBusy = false;
   #idleSinceMs: number;
 
@@ -50,7 +50,7 @@ export class PlainConnection {
     this.#socket.on("data", this.#onData);
   }
 
-  /** Closes the connection where it waits for a request since before `sinceMs`. A watch may be silent for longer. */
+  /** Closes the connection if it has waited for a request since before `sinceMs`. A silent watch is not idle. */
   closeIfIdle(sinceMs: number): void {
     if (!this.#isBusy && this.#idleSinceMs < sinceMs) this.#socket.destroy();
   }
@@ -115,7 +115,7 @@ export class PlainConnection {
     if (!(body instanceof Uint8Array)) return this.#stream(`${head}transfer-encoding: chunked\r\n\r\n`, body);
     const hasBody = status !== 204 && status !== 304;
     const text = hasBody ? `${head}content-length: ${body.byteLength}\r\n\r\n` : `${head}\r\n`;
-    // In one piece: one write is one record and one system call.
+    // Write head and body at once: one TLS record and one system call.
     const bytes = Buffer.allocUnsafe(text.length + (hasBody ? body.byteLength : 0));
     bytes.write(text, "latin1");
     if (hasBody) bytes.set(body, text.length);
@@ -139,7 +139,7 @@ export class PlainConnection {
   }
 }
 
-/** Watches share their events, and so the frames of their chunks. */
+/** Watches share events, so they also share the framed chunks. */
 const chunkBytes = latest((chunk: Uint8Array): Buffer => {
   const size = `${chunk.byteLength.toString(16)}\r\n`;
   const bytes = Buffer.allocUnsafe(size.length + chunk.byteLength + 2);
@@ -153,7 +153,7 @@ function headText(status: number, headers: ApiResponse["headers"], nowMs: number
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\ndate: ${dateOfSecond(Math.floor(nowMs / 1000))}\r\n${headerLines(headers)}`;
 }
 
-/** Most answers have the same headers as the one before. */
+/** Cached: most responses have the same headers as the one before. */
 const headerLines = latest((headers: ApiResponse["headers"]): string => {
   let lines = "";
   for (const name in headers) {
@@ -164,11 +164,11 @@ const headerLines = latest((headers: ApiResponse["headers"]): string => {
   return lines;
 });
 
-/** A value must not break out of its line. */
+/** Rejects values that could break out of their line. */
 function headerLine(name: string, value: string): string {
   if (INVALID_VALUE.test(value)) throw new TypeError(`the header ${name} has a value that no header can have`);
   return `${name}: ${value}\r\n`;
 }
 
-/** Thousands of answers share the text of a second. */
+/** Cached: thousands of responses share the date of a second. */
 const dateOfSecond = latest((second: number): string => new Date(second * 1000).toUTCString());

@@ -1,14 +1,14 @@
 import type { ApiRequest } from "../api/api-request.js";
 import { addHeader, type MutableHeaders } from "./request-headers.js";
 
-/** A request of HTTP/1.1 as nearly all are: its head and body arrive together, and its head holds nothing unusual. */
+/** An ordinary HTTP/1.1 request: head and body arrive together, and the head has nothing unusual. */
 export interface PlainRequest {
   readonly method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   readonly target: string;
   readonly headers: ApiRequest["headers"];
   readonly body: Uint8Array;
-  /** How many bytes it took; what follows is the next request. */
+  /** The length of the request. The next request starts after it. */
   readonly byteLength: number;
 }
 
@@ -18,25 +18,25 @@ const MAX_HEAD_BYTES = 16 * 1024;
 const REQUEST_LINE = /^(GET|POST|PUT|PATCH|DELETE) (\/[!-~]*) HTTP\/1\.1$/;
 const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([ -~]*)$/;
 
-/** What these ask for is Node's to do. Its parser obeys Proxy-Connection as it does Connection. */
+/** Node handles requests with these headers. Its parser treats Proxy-Connection like Connection. */
 const UNUSUAL: ReadonlySet<string> = new Set([
   ...["transfer-encoding", "expect", "upgrade", "te", "trailer", "proxy-connection"],
 ]);
 
-/** What stands below a request line: the same in most requests of a connection. */
+/** The head below the request line. Most requests of a connection repeat it. */
 interface Head {
   readonly text: string;
   readonly headers: ApiRequest["headers"];
   readonly bodyBytes: number;
 }
 
-/** The requests of one connection. */
+/** Parses the requests of one connection. */
 export class PlainRequests {
   #latest: Head | undefined;
 
   /**
-   * Reads the first request in `bytes`. Undefined for whatever is not plain: a part of a request, a broken one, another
-   * version, bodies in chunks, and all that this is not sure of. Node reads those, from their first byte on.
+   * Parses the first request in `bytes`. Returns undefined if the request is incomplete, broken, of another HTTP
+   * version, chunked or otherwise not plain. Node then parses it from its first byte.
    */
   parse(bytes: Buffer): PlainRequest | undefined {
     const headEnd = bytes.indexOf(HEAD_END);
@@ -63,7 +63,7 @@ export class PlainRequests {
   }
 }
 
-/** Undefined where a line is malformed or unusual. */
+/** Undefined if a line is malformed or unusual. */
 function headersOf(lines: readonly string[]): MutableHeaders | undefined {
   const headers: MutableHeaders = Object.create(null);
   for (const line of lines) {
@@ -78,7 +78,7 @@ function headersOf(lines: readonly string[]): MutableHeaders | undefined {
   return staysOpen && typeof host === "string" && !host.includes(",") ? headers : undefined;
 }
 
-/** Undefined for an invalid length. A repeated length is invalid. */
+/** Undefined if the length is invalid or repeated. */
 function bodyLength(headers: MutableHeaders): number | undefined {
   const length = headers["content-length"];
   if (length === undefined) return 0;

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { StatusError } from "../api/status-error.js";
 
-/** The real server's limit for a request's body, also once it is unpacked. */
+/** The real server's limit of a body, before and after decompression. */
 export const BODY_LIMIT_BYTES = 3 * 2 ** 20;
 
 const unpack = promisify(gunzip);
@@ -12,7 +12,7 @@ export function bodyTooLarge(): StatusError {
   return new StatusError(413, "RequestEntityTooLarge", message);
 }
 
-/** The body as the layers above want it. Throws a `StatusError` where it is too large or not what its headers say. */
+/** Decompresses the body. Throws a `StatusError` if it is too large or does not match its headers. */
 export async function decodedBody(body: Uint8Array, encoding: string | undefined): Promise<Uint8Array> {
   if (body.byteLength > BODY_LIMIT_BYTES) throw bodyTooLarge();
   if (encoding === undefined || encoding === "" || encoding === "identity") return body;

@@ -3,16 +3,16 @@ import type { UserInfo } from "../api/user.js";
 import { type Flow, FlowLimits } from "./flow-limits.js";
 
 export interface RequestGateOptions {
-  /** Who makes a request. Throws 401 and 403. */
+  /** Authenticates a request. Throws 401 and 403. */
   readonly authenticate: (head: RequestHead) => UserInfo;
-  /** Throws 403 where the user may not do what the head asks for. */
+  /** Throws 403 unless the user may do what the head asks. */
   readonly authorize: (head: RequestHead, user: UserInfo) => void;
-  /** Whose limits count for a user; undefined for those without any. */
+  /** The flow whose limits apply to a user; undefined for no limits. */
   readonly flowOf: (user: UserInfo) => string | undefined;
   readonly limits?: FlowLimits;
 }
 
-/** What every request over a socket passes before its body is read: who makes it, whether they may, and how many they have. */
+/** Authenticates, authorizes and limits requests over a socket before their body is read. */
 export class RequestGate {
   readonly #options: RequestGateOptions;
   readonly limits: FlowLimits;
@@ -22,20 +22,20 @@ export class RequestGate {
     this.limits = options.limits ?? new FlowLimits();
   }
 
-  /** Lets a request in. Throws 401, 403 for a forbidden impersonation, and 429. */
+  /** Admits a request. Throws 401, 403 for a forbidden impersonation, and 429. */
   enter(head: RequestHead): Permit {
     const user = this.#options.authenticate(head);
     const flow = this.#options.flowOf(user);
     return new Permit(user, this.limits, flow === undefined ? undefined : this.limits.enter(flow));
   }
 
-  /** Throws 403. What comes in with its whole body in memory is authorized by its endpoint alone. */
+  /** Throws 403. Not called for requests whose body is already in memory; their endpoint authorizes them. */
   authorize(head: RequestHead, { user }: Permit): void {
     this.#options.authorize(head, user);
   }
 }
 
-/** A request that was let in; what it reserved is free again once it is released. */
+/** An admitted request. Its release frees what it reserved. */
 export class Permit {
   readonly user: UserInfo;
   readonly #limits: FlowLimits;
@@ -56,14 +56,14 @@ export class Permit {
     return this.#name;
   }
 
-  /** Reserves room for a part of the body. Throws 429. */
+  /** Reserves bytes for a part of the body. Throws 429. */
   reserve(bytes: number): void {
     if (this.#flow === undefined) return;
     this.#limits.reserve(this.#flow, bytes);
     this.#bytes += bytes;
   }
 
-  /** Counts bytes of an answer until its reader has taken them. */
+  /** Counts bytes of a response until its reader has taken them. */
   charge(bytes: number): void {
     if (this.#flow === undefined) return;
     this.#limits.charge(this.#flow, bytes);

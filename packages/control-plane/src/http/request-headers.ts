@@ -2,7 +2,7 @@ import type { ApiRequest } from "../api/api-request.js";
 
 export type MutableHeaders = Record<string, string | string[]>;
 
-/** Repeated headers are joined, as Node does, but for those of impersonation, where each is a value of its own. */
+/** Joins repeated headers like Node, except impersonation headers, whose values stay separate. */
 export function addHeader(headers: MutableHeaders, name: string, value: string): void {
   const known = headers[name];
   if (known === undefined) headers[name] = value;
@@ -10,7 +10,7 @@ export function addHeader(headers: MutableHeaders, name: string, value: string):
   else headers[name] = `${known}, ${value}`;
 }
 
-/** Names and values in turn, as Node gives them. */
+/** Converts Node's raw headers: names and values in turn. */
 export function headersOf(raw: readonly string[]): ApiRequest["headers"] {
   const headers: MutableHeaders = Object.create(null);
   for (let at = 0; at < raw.length; at += 2) addHeader(headers, raw[at]!.toLowerCase(), raw[at + 1]!);

@@ -3,10 +3,10 @@ import type { ApiHandler } from "../api/api-request.js";
 import { StatusError } from "../api/status-error.js";
 import { errorResponse } from "../registry/negotiation/error-response.js";
 
-/** Receives one line for each unexpected failure, with details that no client sees. */
+/** Receives one line per unexpected failure, with details that no client sees. */
 export type ErrorLog = (message: string, error: unknown) => void;
 
-/** A handler that always answers: a `StatusError` with its status, anything else with 500 and a line in the log. */
+/** A handler that always answers: a `StatusError` with its status, any other error with 500 and a log line. */
 export function safeHandler(handler: ApiHandler, log: ErrorLog): ApiHandler {
   return async (request) => {
     try {
@@ -19,7 +19,7 @@ export function safeHandler(handler: ApiHandler, log: ErrorLog): ApiHandler {
   };
 }
 
-/** What is ours to say goes to the client (a full disk, a failed journal); the text of a foreign error does not. */
+/** Our own messages go to the client (a full disk, a failed journal); texts of foreign errors do not. */
 function internalError(error: unknown): StatusError {
   const message = error instanceof SetpointError ? error.message : "an unexpected error; see the server's log";
   const text = `Internal error occurred: ${message}`;

@@ -1,18 +1,18 @@
 import type { Transport, TransportRequest, TransportResponse } from "setpoint/client";
 import type { Clock } from "setpoint/clock";
 
-/** Writes in a row, before others have their turn. */
+/** Writes in a row before other work gets a turn. */
 const WRITES_PER_TURN = 4;
 
 /**
- * The in-process transport for the plane's own controllers. A write in the process to a storage in memory never leaves
- * the turn of the event loop: a controller that makes thousands of pods would keep every other client waiting.
+ * The in-process transport of the plane's own controllers. An in-process write to a storage in memory never leaves the
+ * event loop turn, so a controller that creates thousands of pods would block every other client.
  */
 export class TurnTakingTransport implements Transport {
   readonly #transport: Transport;
   readonly #clock: Clock;
   #left = WRITES_PER_TURN;
-  /** Those that wait for the next turn. */
+  /** Requests that wait for the next turn. */
   #waiting: (() => void)[] = [];
   #timer: Disposable | undefined;
 
@@ -28,7 +28,7 @@ export class TurnTakingTransport implements Transport {
     return this.#transport.request(request);
   }
 
-  /** Lets those that wait go on. The transport behind belongs to others. */
+  /** Lets waiting requests continue. Does not dispose the wrapped transport, because others use it. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#timer?.[Symbol.dispose]();
     this.#begin(Number.POSITIVE_INFINITY);

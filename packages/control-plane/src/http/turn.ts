@@ -1,8 +1,8 @@
 import { afterInput } from "setpoint/clock";
 
 /**
- * What came in within one turn of the event loop, taken up together once all of it was read: each part of the code then
- * runs for all requests in a row, which costs a tenth less than one request after the other.
+ * Collects the requests that arrive within one event loop turn and handles them together. Each part of the code then
+ * runs for all requests in a row, which costs a tenth less than one request at a time.
  */
 export class Turn {
   #waiting: (() => void)[] = [];

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiResponse } from "../api/api-request.js";
 
-/** The protocol that a request would have its connection switched to; undefined for one whose body must be read first. */
+/** The protocol that a request asks to switch to. Undefined if it has a body, which must be read first. */
 export function upgradeOf({ headers }: IncomingMessage): string | undefined {
   const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
   return hasBody ? undefined : headers.upgrade;
 }
 
-/** The head of a request as it was sent, but for its wish to upgrade: as HTTP has it, a server may ignore that. */
+/** The head of a request as sent, without its upgrade headers: HTTP allows a server to ignore them. */
 export function headWithoutUpgrade({ method, url, rawHeaders }: IncomingMessage): Buffer {
   let text = `${method} ${url} HTTP/1.1\r\n`;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -16,7 +16,7 @@ export function headWithoutUpgrade({ method, url, rawHeaders }: IncomingMessage)
   return Buffer.from(`${text}\r\n`, "latin1");
 }
 
-/** Sends the head of an answer that switches protocols, and lets it speak. Resolves when the connection is over. */
+/** Sends the 101 response and runs the new protocol. Resolves when the connection ends. */
 export async function switchProtocols(response: ServerResponse, answer: ApiResponse): Promise<void> {
   const socket = response.socket!;
   response.detachSocket(socket);

@@ -15,9 +15,9 @@ import { type CertificateRequest, parseCertificateRequest } from "./certificate-
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3650;
 const CERTIFICATE_DAYS = 365;
-/** Clocks of clients may run behind. */
+/** Client clocks may be slow. */
 const BACKDATE_MS = 3_600_000;
-/** A certificate is replaced when less than this part of its time is left. */
+/** Renew a certificate when less than this fraction of its lifetime is left. */
 const RENEW_AT = 1 / 3;
 
 export interface AuthorityOptions {
@@ -25,7 +25,7 @@ export interface AuthorityOptions {
   readonly random: Random;
 }
 
-/** The control plane's own certificate authority: signs what it serves with and what its clients show. */
+/** The control plane's certificate authority. It signs the server certificate and client certificates. */
 export class CertificateAuthority {
   readonly keyPair: KeyPair;
   readonly #privateKey: KeyObject;
@@ -57,7 +57,7 @@ export class CertificateAuthority {
     return new CertificateAuthority({ certificate, privateKey: privateKeyPem(key.privateKey) }, options);
   }
 
-  /** One that was kept. Throws where the key does not belong to the certificate. */
+  /** Opens a stored authority. Throws if the key does not match the certificate. */
   static open(keyPair: KeyPair, options: AuthorityOptions): CertificateAuthority {
     const certificate = new X509Certificate(keyPair.certificate);
     if (!certificate.checkPrivateKey(parsePrivateKey(keyPair.privateKey))) {
@@ -73,23 +73,23 @@ export class CertificateAuthority {
     return this.keyPair.certificate;
   }
 
-  /** For a server that answers under these DNS names and IP addresses. */
+  /** Issues a server certificate for these DNS names and IP addresses. */
   issueServer(commonName: string, hosts: readonly string[]): KeyPair {
     return this.#issue({ commonName }, "server", hosts);
   }
 
-  /** For a client: its common name is the user, its organizations are the groups. */
+  /** Issues a client certificate: the common name is the user, the organizations are the groups. */
   issueClient(subject: Subject): KeyPair {
     return this.#issue(subject, "client", []);
   }
 
-  /** Signs a request for a client certificate (PEM in, PEM out). Throws where the request's own signature is false. */
+  /** Signs a request for a client certificate (PEM in, PEM out). Throws if the signature of the request is invalid. */
   signRequest(request: string, durationMs: number = CERTIFICATE_DAYS * DAY_MS): string {
     const { subject, publicKey }: CertificateRequest = parseCertificateRequest(request);
     return this.#sign(subject, publicKey, "client", [], durationMs);
   }
 
-  /** Whether it is time to replace a certificate: it is not of this authority, not valid, or nearly over. */
+  /** Whether to renew a certificate: another authority signed it, it is not valid yet, or it expires soon. */
   isDue(certificate: string): boolean {
     const parsed = new X509Certificate(certificate);
     const [start, end] = [Date.parse(parsed.validFrom), Date.parse(parsed.validTo)];
@@ -98,13 +98,13 @@ export class CertificateAuthority {
     return !isOurs || nowMs < start || end - nowMs < (end - start) * RENEW_AT;
   }
 
-  /** Whether a server's certificate names all these hosts. */
+  /** Whether a server certificate covers all these hosts. */
   serves(certificate: string, hosts: readonly string[]): boolean {
     const parsed = new X509Certificate(certificate);
     return hosts.every((host) => (isIP(host) ? parsed.checkIP(host) : parsed.checkHost(host)) !== undefined);
   }
 
-  /** When `isDue` will be true, by the clock's wall time. */
+  /** When `isDue` becomes true, in wall time of the clock. */
   dueAtMs(certificate: string): number {
     const { validFrom, validTo } = new X509Certificate(certificate);
     const [start, end] = [Date.parse(validFrom), Date.parse(validTo)];
@@ -133,7 +133,7 @@ export class CertificateAuthority {
   }
 }
 
-/** Node shows a subject as lines of `CN=…`. */
+/** Node formats a subject as lines of `CN=…`. */
 function commonNameOf(subject: string): string {
   return /^CN=(.*)$/m.exec(subject)?.[1] ?? "";
 }

@@ -7,7 +7,7 @@ const CHECK_MS = 3_600_000;
 
 export interface RenewalOptions {
   readonly authority: CertificateAuthority;
-  /** The authority's. */
+  /** The clock of the authority. */
   readonly clock: Clock;
   readonly current: KeyPair;
   readonly issue: () => KeyPair;
@@ -15,7 +15,7 @@ export interface RenewalOptions {
   readonly onRenewed: (pair: KeyPair) => void;
 }
 
-/** Replaces a certificate before it ends, for as long as it is not disposed of. Keeps no process alive. */
+/** Renews a certificate before it expires, until disposed. Does not keep the process alive. */
 export function renewCertificate({ authority, clock, current, issue, onRenewed }: RenewalOptions): Disposable {
   let pair = current;
   let timer: Disposable;

@@ -32,7 +32,7 @@ const USAGES = [
 ];
 const SHORTEST_SECONDS = 600;
 
-/** What the server refuses of certificate requests. Afterwards nothing of what was asked may change. */
+/** Validates certificate requests. Their spec cannot change after creation. */
 export const certificateRequestStrategy: Pick<Strategy, "validate" | "prepareUpdate"> = {
   validate: errorsOf,
   prepareUpdate: (request, old) => ({ ...request, spec: (old as CertificateSigningRequest).spec }) as KubeObject,

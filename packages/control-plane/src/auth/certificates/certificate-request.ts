@@ -10,7 +10,7 @@ export interface CertificateRequest {
 
 const COMMON_NAME = "2.5.4.3";
 const ORGANIZATION = "2.5.4.10";
-/** Signature algorithms by OID: the hash, and how Node wants the key. */
+/** Hash functions by signature algorithm OID. */
 const HASHES: Readonly<Record<string, string>> = {
   "1.2.840.10045.4.3.2": "sha256",
   "1.2.840.10045.4.3.3": "sha384",
@@ -20,7 +20,7 @@ const HASHES: Readonly<Record<string, string>> = {
   "1.2.840.113549.1.1.13": "sha512",
 };
 
-/** Reads a PKCS #10 request in PEM and checks that it was signed with the key that it carries. */
+/** Parses a PKCS #10 request in PEM and checks its signature against its own key. */
 export function parseCertificateRequest(text: string): CertificateRequest {
   const match = /-----BEGIN CERTIFICATE REQUEST-----([^-]*)-----END CERTIFICATE REQUEST-----/.exec(text);
   if (!match) throw new SetpointError("CERTIFICATE_REQUEST_INVALID", "PEM block type must be CERTIFICATE REQUEST");

@@ -12,11 +12,11 @@ const GROUP = "certificates.k8s.io";
 const RESOURCE = "certificatesigningrequests";
 export const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
 
-/** A certificate request as Kubernetes stores it. */
+/** The parts of a CertificateSigningRequest that this server reads. */
 export interface CertificateSigningRequest extends KubeObject {
   readonly spec: {
     readonly signerName: string;
-    /** PEM, base64. */
+    /** Base64 of a PEM text. */
     readonly request: string;
     readonly usages?: readonly string[] | null;
     readonly expirationSeconds?: number | null;
@@ -27,7 +27,10 @@ export interface CertificateSigningRequest extends KubeObject {
   };
 }
 
-/** Who asks, who may approve and sign for a signer, and that nobody gets a certificate of system:masters. */
+/**
+ * Admission of certificate requests: records the requester, checks who may approve and sign for a signer, and denies
+ * certificates for system:masters.
+ */
 export function certificateRequestChecks(authorizer: Authorizer): readonly AdmissionPlugin[] {
   const isRequest = ({ definition }: AdmissionAttributes) =>
     definition.group === GROUP && definition.plural === RESOURCE;
@@ -80,7 +83,7 @@ export function certificateRequestChecks(authorizer: Authorizer): readonly Admis
   ];
 }
 
-/** Whatever the request says of its requester, the server says who it is. */
+/** Overwrites the requester fields with the authenticated user. */
 function requestedBy(request: CertificateSigningRequest, { name, uid, groups, extra }: UserInfo): KubeObject {
   const {
     username: _name,
@@ -101,7 +104,7 @@ function organizationsOf(attributes: AdmissionAttributes, request: string): read
   }
 }
 
-/** By the signer's name, or by all of its domain: `kubernetes.io/*`. */
+/** Permission for the signer by name, or for its whole domain: `kubernetes.io/*`. */
 function mayUseSigner(authorizer: Authorizer, user: UserInfo, verb: string, signerName: string): boolean {
   const domain = `${signerName.split("/", 1)[0]}/*`;
   const base = { type: "resource", user, verb, group: GROUP, version: "*", resource: "signers" } as const;

@@ -15,7 +15,7 @@ import {
   utf8String,
 } from "./der.js";
 
-/** Who a certificate is about. Kubernetes reads the common name as the user and the organizations as groups. */
+/** The subject of a certificate. Kubernetes reads the common name as the user and the organizations as groups. */
 export interface Subject {
   readonly commonName: string;
   readonly organizations?: readonly string[];
@@ -38,7 +38,7 @@ export interface CertificateOptions {
   readonly random: Random;
 }
 
-/** Whose name and key stand behind a certificate. */
+/** The name and key that sign a certificate. */
 export interface Issuer {
   readonly subject: Subject;
   readonly privateKey: KeyObject;
@@ -58,15 +58,17 @@ const PURPOSE = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2" } as 
 const SIGNATURE_BITS = bitString(Buffer.of(0b1000_0000), 7);
 const AUTHORITY_BITS = bitString(Buffer.of(0b1000_0110), 1);
 
-/** A new key on the P-256 curve. */
+/** Generates a key on the P-256 curve. */
 export function generateKey(): { readonly privateKey: KeyObject; readonly publicKey: KeyObject } {
   return generateKeyPairSync("ec", { namedCurve: "P-256" });
 }
 
-/** A signed X.509 certificate (version 3, ECDSA with SHA-256) in PEM. Node can read certificates but not make them. */
+/**
+ * Signs an X.509 certificate (version 3, ECDSA with SHA-256), in PEM. Node can read certificates but not create them.
+ */
 export function issueCertificate(options: CertificateOptions, issuer: Issuer): string {
   const serial = Buffer.from(options.random.bytes(16));
-  // Positive and never zero.
+  // The serial number must be positive and not zero.
   serial[0] = (serial[0]! & 0x7f) | 0x40;
   const algorithm = sequence(oid(ECDSA_SHA256));
   const body = sequence(
@@ -120,7 +122,7 @@ function extension(type: string, value: Uint8Array, isCritical = false): Buffer 
   return sequence(oid(type), ...(isCritical ? [booleanTrue()] : []), octetString(value));
 }
 
-/** SHA-1 here names a key; it protects nothing. */
+/** SHA-1 only identifies the key here; it protects nothing. */
 function keyId(publicKey: KeyObject): Buffer {
   return createHash("sha1")
     .update(publicKey.export({ type: "spki", format: "der" }))
@@ -128,7 +130,7 @@ function keyId(publicKey: KeyObject): Buffer {
 }
 
 function generalName(host: string): Buffer {
-  // A name has no colon. Node's own test of such addresses takes milliseconds, as much as the whole certificate.
+  // DNS names have no colon. Node's check for IPv6 takes milliseconds, as long as the whole certificate.
   if (host.includes(":")) return implicit(7, ipv6Bytes(host));
   if (isIPv4(host)) return implicit(7, Buffer.from(host.split(".").map(Number)));
   return implicit(2, Buffer.from(host, "latin1"));

@@ -1,6 +1,6 @@
 import { SetpointError } from "setpoint";
 
-/** Writes and reads DER, the encoding of certificates: as much of it as they need. */
+/** Reads and writes the subset of DER that certificates need. */
 
 export const TAG = {
   boolean: 0x01,
@@ -34,7 +34,7 @@ export const octetString = (content: Uint8Array): Buffer => der(TAG.octetString,
 export const utf8String = (text: string): Buffer => der(TAG.utf8String, Buffer.from(text, "utf8"));
 export const booleanTrue = (): Buffer => der(TAG.boolean, Buffer.from([0xff]));
 
-/** A non-negative integer from its big-endian bytes. */
+/** Encodes a non-negative integer from its big-endian bytes. */
 export function integer(bytes: Uint8Array): Buffer {
   let start = 0;
   while (start < bytes.length - 1 && bytes[start] === 0) start++;
@@ -42,12 +42,12 @@ export function integer(bytes: Uint8Array): Buffer {
   return der(TAG.integer, (rest[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.of(0), rest]) : rest);
 }
 
-/** Whole bytes; `unusedBits` of the last are padding. */
+/** Encodes whole bytes; the last `unusedBits` bits are padding. */
 export function bitString(bytes: Uint8Array, unusedBits = 0): Buffer {
   return der(TAG.bitString, Buffer.from([unusedBits]), bytes);
 }
 
-/** `2.5.4.3` */
+/** Encodes an object identifier such as `2.5.4.3`. */
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
   const bytes = [first * 40 + second];
@@ -59,7 +59,7 @@ export function oid(dotted: string): Buffer {
   return der(TAG.oid, Buffer.from(bytes));
 }
 
-/** Two digits for the year until 2050, four from then on, as RFC 5280 wants it. */
+/** Encodes a time as RFC 5280 requires: two digits for the year before 2050, four from then on. */
 export function time(ms: number): Buffer {
   const digits = new Date(ms).toISOString().slice(0, 19).replace(/[-:T]/g, "");
   const isLate = Number(digits.slice(0, 4)) >= 2050;
@@ -68,24 +68,24 @@ export function time(ms: number): Buffer {
     : der(TAG.utcTime, Buffer.from(`${digits.slice(2)}Z`));
 }
 
-/** `[number]`, holding other values. */
+/** `[number]` with other values inside. */
 export function context(number: number, ...contents: readonly Uint8Array[]): Buffer {
   return der(0xa0 | number, ...contents);
 }
 
-/** `[number]` in the place of a primitive type. */
+/** `[number]` in place of a primitive type. */
 export function implicit(number: number, content: Uint8Array): Buffer {
   return der(0x80 | number, content);
 }
 
-/** One value read: its tag, what is in it, and all of its bytes. */
+/** One decoded value: its tag, its content, and all of its bytes. */
 export interface DerValue {
   readonly tag: number;
   readonly content: Uint8Array;
   readonly whole: Uint8Array;
 }
 
-/** The values that stand one after another in `bytes`. Throws on anything malformed. */
+/** Decodes the consecutive values in `bytes`. Throws if any is malformed. */
 export function readAll(bytes: Uint8Array): readonly DerValue[] {
   const values: DerValue[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -115,7 +115,7 @@ function readOne(bytes: Uint8Array, at: number): DerValue {
   return { tag, content: bytes.subarray(start, end), whole: bytes.subarray(at, end) };
 }
 
-/** An object identifier in dotted form. */
+/** Decodes an object identifier to its dotted form. */
 export function readOid(content: Uint8Array): string {
   const arcs: number[] = [];
   let arc = 0;

@@ -1,8 +1,8 @@
 import type { KeyPair } from "./certificate.js";
 
-/** How a client reaches the server and proves who it is. */
+/** How a client reaches the server and authenticates. */
 export interface KubeconfigOptions {
-  /** Names the cluster and its context. */
+  /** The name of the cluster and its context. */
   readonly name: string;
   /** `https://127.0.0.1:6443` */
   readonly server: string;
@@ -12,9 +12,9 @@ export interface KubeconfigOptions {
 }
 
 /**
- * The text of a kubeconfig with everything embedded. Holds a private key: write it with mode 0600.
+ * The text of a kubeconfig with all credentials embedded. Holds a private key: write it with mode 0600.
  *
- * Written by hand: loading a library for these lines would take a tenth of the time to start.
+ * Formatted by hand: loading a library for these lines would take a tenth of the startup time.
  */
 export function kubeconfig({ name, server, authority, user }: KubeconfigOptions): string {
   const text = JSON.stringify;

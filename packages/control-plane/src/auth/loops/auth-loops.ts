@@ -7,7 +7,7 @@ export interface AuthLoopOptions extends LoopOptions {
   readonly authority: CertificateAuthority;
 }
 
-/** What kube-controller-manager does on a real cluster for authentication and authorization. */
+/** The parts of kube-controller-manager that serve authentication and authorization. */
 export function startAuthLoops({ authority, ...own }: AuthLoopOptions): readonly AsyncDisposable[] {
   return [
     new RoleAggregation(own),

@@ -53,7 +53,7 @@ export class CertificateSigner implements AsyncDisposable {
     if (refusal && refusal.reason !== "NotFound") throw new SetpointError("LOOP_REFUSED", refusal.message);
   }
 
-  /** The certificate, or why there is none. */
+  /** The certificate, or the failure. */
   #outcome({ spec, status }: CertificateSigningRequest): object {
     try {
       const usages = spec.usages ?? [];

@@ -25,11 +25,11 @@ interface ConfigMap extends KubeObject {
 }
 
 export interface FurnishingOptions extends LoopOptions {
-  /** PEM of the authority behind the server's certificate. */
+  /** PEM of the authority of the server certificate. */
   readonly rootCa: string;
 }
 
-/** Gives every namespace its service account `default` and the config map `kube-root-ca.crt`, and gives them back. */
+/** Creates the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt` in every namespace, and restores them. */
 export class NamespaceFurnishing implements AsyncDisposable {
   readonly #options: FurnishingOptions;
   readonly #loop: WorkLoop;
@@ -87,7 +87,7 @@ export class NamespaceFurnishing implements AsyncDisposable {
     );
   }
 
-  /** What is to be written, so that the config map is as it should be; undefined where it is. */
+  /** The write that corrects the ConfigMap; undefined if it is correct. */
   #rootCa(namespace: string, current: ConfigMap | undefined) {
     const data = { "ca.crt": this.#options.rootCa };
     const collection = `/api/v1/namespaces/${namespace}/configmaps`;
@@ -108,7 +108,7 @@ export class NamespaceFurnishing implements AsyncDisposable {
   }
 }
 
-/** Another client made it, or its namespace is being deleted. */
+/** Another client created it, or its namespace is being deleted. */
 function isHarmless({ reason, details }: Status): boolean {
   const isGoing = details?.causes?.some((cause) => cause.reason === "NamespaceTerminating");
   return reason === "AlreadyExists" || reason === "NotFound" || isGoing === true;

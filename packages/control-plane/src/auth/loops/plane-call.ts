@@ -2,18 +2,18 @@ import type { ApiHandler } from "../../api/api-request.js";
 import { parseTarget } from "../../api/request-target.js";
 import type { Status } from "../../api/status-error.js";
 
-/** A request that the control plane makes of itself, as its administrator. */
+/** A request of the control plane to itself, as administrator. */
 export interface PlaneCall {
   readonly method: "POST" | "PUT" | "PATCH";
   /** Path and query. */
   readonly target: string;
   readonly body: object;
   readonly contentType?: string;
-  /** Becomes the field manager where the query names none. */
+  /** Becomes the field manager if the query names none. */
   readonly userAgent: string;
 }
 
-/** Resolves with what was written, or with the Status of a refusal. */
+/** Resolves with the status code, and the Status object of an error. */
 export async function callPlane(
   handler: ApiHandler,
   { method, target, body, contentType = "application/json", userAgent }: PlaneCall,

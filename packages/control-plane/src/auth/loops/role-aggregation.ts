@@ -25,7 +25,7 @@ export interface LoopOptions {
   readonly log: LoopLog;
 }
 
-/** Keeps the rules of aggregated cluster roles (admin, edit, view) equal to those of the roles that they select. */
+/** Keeps the rules of aggregated ClusterRoles (admin, edit, view) equal to those of the roles that they select. */
 export class RoleAggregation implements AsyncDisposable {
   readonly #options: LoopOptions;
   readonly #loop: WorkLoop;
@@ -46,7 +46,7 @@ export class RoleAggregation implements AsyncDisposable {
     await this.#loop[Symbol.asyncDispose]();
   }
 
-  /** Any role may be part of any aggregated one; these are few. */
+  /** Any role may belong to any aggregated role, so queue them all; there are few. */
   #addAll(): void {
     for (const role of this.#roles()) if (role.aggregationRule) this.#loop.add(role.metadata.name);
   }
@@ -76,7 +76,7 @@ export class RoleAggregation implements AsyncDisposable {
   }
 }
 
-/** Those of the selected roles, in the order of selectors and names, each once. */
+/** The rules of the selected roles without duplicates, ordered by selector and name. */
 export function aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]): readonly PolicyRule[] {
   const rules: PolicyRule[] = [];
   const seen = new Set<string>();

@@ -21,8 +21,8 @@ interface RoleObject extends KubeObject {
 }
 
 /**
- * Nobody grants what they do not hold: a role or binding is refused unless its writer has all the rules that it gives,
- * or the verb `escalate` (roles) or `bind` (bindings). Stands last among the mutating plugins, as in the real server.
+ * Prevents privilege escalation: denies a role or binding unless its writer holds all its rules, or has the verb
+ * `escalate` (roles) or `bind` (bindings). The last mutating plugin, as in the real server.
  */
 export function escalationCheck(
   roles: RoleIndex,
@@ -88,7 +88,7 @@ function hasAggregation(role: RoleObject | undefined): boolean {
   return (role?.aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0;
 }
 
-/** A create names its object in the body; the path, by which `escalate` is judged, does not. */
+/** The real server checks `escalate` by the name in the path. A create has none there. */
 function onUrl({ operation }: AdmissionAttributes, name: string): string {
   return operation === "CREATE" ? "" : name;
 }
@@ -118,7 +118,7 @@ function missingRole({ definition }: AdmissionAttributes, { kind, name }: RoleRe
   return notFound({ group: GROUP, resource: definition.plural }, name);
 }
 
-/** The garbage collector, which holds no rules, must be able to let go of any object. */
+/** Lets the garbage collector, which holds no rules, update owner references and finalizers of any object. */
 function changesOnlyOwnership(object: KubeObject, oldObject: KubeObject | undefined): boolean {
   if (!oldObject) return false;
   const { ownerReferences, finalizers, managedFields } = oldObject.metadata;

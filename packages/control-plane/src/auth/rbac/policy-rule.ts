@@ -5,9 +5,9 @@ import type { AccessAttributes } from "../../api/user.js";
 export interface PolicyRule {
   readonly verbs?: readonly string[] | null;
   readonly apiGroups?: readonly string[] | null;
-  /** `pods`, `pods/status`, `*`, or a subresource of anything, where a star stands for the resource. */
+  /** `pods`, `pods/status`, `*`, or a subresource of every resource with `*` as the resource. */
   readonly resources?: readonly string[] | null;
-  /** Empty: any name. */
+  /** Empty means any name. */
   readonly resourceNames?: readonly string[] | null;
   readonly nonResourceURLs?: readonly string[] | null;
 }
@@ -18,7 +18,7 @@ const NONE: readonly string[] = [];
 const includes = (list: readonly string[] | null | undefined, item: string): boolean =>
   list !== null && list !== undefined && (list.includes(ALL) || list.includes(item));
 
-/** Whether the rule alone allows it. */
+/** Whether this rule allows the request. */
 export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): boolean {
   if (!includes(rule.verbs, attributes.verb)) return false;
   if (attributes.type === "path") {
@@ -34,13 +34,13 @@ export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): bool
   return names.length === 0 || names.includes(name);
 }
 
-/** `*` at the end of a pattern stands for any rest. */
+/** A trailing `*` matches any suffix. */
 function pathMatches(pattern: string, path: string): boolean {
   if (pattern === ALL || pattern === path) return true;
   return pattern.endsWith(ALL) && path.startsWith(pattern.replace(/\*+$/, ""));
 }
 
-/** Those parts of `wanted`, each of one verb, group, resource and name, that no rule of `held` covers. */
+/** Splits `wanted` into rules of one verb, group, resource and name. Returns those that no rule of `held` covers. */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
   return wanted.flatMap(brokenDown).filter((part) => !held.some((rule) => ruleCovers(rule, part)));
 }
@@ -83,7 +83,7 @@ function resourceCovered(rule: PolicyRule, resource: string): boolean {
   return slash >= 0 && (rule.resources ?? NONE).includes(`*${resource.slice(slash)}`);
 }
 
-/** Merges parts that differ in nothing but their verb, so that a refusal names each resource once. */
+/** Merges rules that differ only in their verb, so that an error names each resource once. */
 export function compactRules(rules: readonly PolicyRule[]): readonly PolicyRule[] {
   const compact: PolicyRule[] = [];
   const byResource = new Map<string, { verbs: string[] }>();
@@ -120,7 +120,7 @@ export function ruleText(rule: PolicyRule): string {
   return `{${parts.join(", ")}}`;
 }
 
-/** A list of strings as Go's `%q` writes it. */
+/** Formats a list of strings like Go's `%q`. */
 export function quotedList(values: readonly string[]): string {
   return `[${values.map(goQuote).join(" ")}]`;
 }

@@ -2,10 +2,10 @@ import type { AccessAttributes, AccessDecision, Authorizer, UserInfo } from "../
 import { type PolicyRule, ruleAllows } from "./policy-rule.js";
 import type { RoleIndex } from "./role-index.js";
 
-/** Members of this group may do anything, without a rule. */
+/** Members of this group may do anything, without any rule. */
 export const SYSTEM_MASTERS = "system:masters";
 
-/** Role-based access control over the live roles and bindings. */
+/** Role-based access control by the stored roles and bindings. */
 export class RbacAuthorizer implements Authorizer {
   readonly #roles: RoleIndex;
 
@@ -26,7 +26,7 @@ export class RbacAuthorizer implements Authorizer {
     return { allowed: false, reason: missing.length === 0 ? "" : `RBAC: ${aggregated(missing)}` };
   }
 
-  /** All the rules of a user in a namespace, and what hindered finding more. */
+  /** All rules of a user in a namespace, and errors such as missing roles. */
   rulesFor(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string } {
     const found: PolicyRule[] = [];
     const missing: string[] = [];
@@ -42,7 +42,7 @@ function namespaceOf(attributes: AccessAttributes): string {
   return attributes.type === "resource" ? attributes.namespace : "";
 }
 
-/** Several errors in one sentence, as Go's aggregate writes them. */
+/** Joins several errors like Go's aggregate error. */
 function aggregated(messages: readonly string[]): string {
   const distinct = [...new Set(messages)];
   return distinct.length === 1 ? distinct[0]! : `[${distinct.join(", ")}]`;

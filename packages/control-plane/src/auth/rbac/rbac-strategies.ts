@@ -26,7 +26,7 @@ interface Subject {
   readonly namespace?: string;
 }
 
-/** What the server refuses of roles and bindings, by plural. */
+/** Validation of roles and bindings, by plural. */
 export const rbacStrategies: Readonly<Record<string, Pick<Strategy, "validate" | "validateUpdate">>> = {
   roles: alwaysValid((object) => ruleErrors(object as Role, true)),
   clusterroles: alwaysValid((object) => [...ruleErrors(object as Role, false), ...aggregationErrors(object as Role)]),
@@ -110,7 +110,7 @@ function subjectErrors(subject: Subject, path: string, isNamespaced: boolean): r
   return errors;
 }
 
-/** A binding to another role is another binding. */
+/** The roleRef of a binding is immutable. */
 function changedRole({ roleRef: now }: Binding, { roleRef: before }: Binding): readonly FieldError[] {
   const isSame = now?.apiGroup === before?.apiGroup && now?.kind === before?.kind && now?.name === before?.name;
   if (isSame) return [];

@@ -24,11 +24,11 @@ interface Binding extends KubeObject {
   readonly subjects?: readonly Subject[] | null;
 }
 
-/** Where a user's rules come from: one binding of one of its names. */
+/** One binding that gives rules to a user. */
 export interface Grant {
-  /** `ClusterRoleBinding "x" of ClusterRole "y" to User "z"`; told only when asked, most grants do not decide. */
+  /** `ClusterRoleBinding "x" of ClusterRole "y" to User "z"`. Formatted on demand, since most grants do not decide. */
   readonly source: () => string;
-  /** A text instead, where the role does not exist. */
+  /** An error message if the role does not exist. */
   readonly rules: readonly PolicyRule[] | string;
 }
 
@@ -36,8 +36,8 @@ const GROUP = "rbac.authorization.k8s.io";
 const RESOURCES = ["clusterroles", "roles", "clusterrolebindings", "rolebindings"] as const;
 
 /**
- * The roles and bindings of a storage, indexed by the subjects that they name, so that a request costs what its user is
- * bound to and not what the cluster holds. As new as the storage's published state.
+ * Indexes the stored roles and bindings by subject, so that the cost of a request depends on the bindings of its user
+ * and not on the size of the cluster. As current as the storage's published state.
  */
 export class RoleIndex implements Disposable {
   readonly #roles = new Map<string, Role>();
@@ -67,7 +67,7 @@ export class RoleIndex implements Disposable {
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
   }
 
-  /** The rules of a role, or a message that says what is missing. */
+  /** The rules of a role, or an error message. */
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | string {
     if (roleRef.kind !== "ClusterRole" && roleRef.kind !== "Role") {
       return `unsupported role reference kind: ${JSON.stringify(roleRef.kind)}`;
@@ -77,7 +77,7 @@ export class RoleIndex implements Disposable {
     return role ? (role.rules ?? []) : `${roleRef.kind.toLowerCase()}.${GROUP} "${roleRef.name}" not found`;
   }
 
-  /** What is granted to a user over the cluster, then in a namespace where one is given. */
+  /** The grants of a user in the cluster, then in the namespace if one is given. */
   *grants(user: UserInfo, namespace: string): Iterable<Grant> {
     yield* this.#grantsIn("", user);
     if (namespace !== "") yield* this.#grantsIn(namespace, user);
@@ -144,7 +144,7 @@ function subjectsOf(binding: Binding): readonly string[] {
   return (binding.subjects ?? []).flatMap((subject) => indexedSubject(binding, subject) ?? []);
 }
 
-/** A service account is a user of a well-known name. */
+/** A service account is indexed as its user name. */
 function indexedSubject(binding: Binding, { kind, name, namespace }: Subject): string | undefined {
   if (kind === "User" || kind === "Group") return `${kind}/${name}`;
   const home = namespace || binding.metadata.namespace;
