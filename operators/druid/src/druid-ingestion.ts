@@ -10,12 +10,12 @@ export const DruidIngestion = resource("druid.apache.org/v1alpha1/DruidIngestion
     druidCluster: z.string(),
     ingestion: z.object({
       type: z.string(),
-      /** The ingestion spec as JSON; `nativeSpec` wins. */
+      /** The ingestion spec as a JSON string. `nativeSpec` takes precedence. */
       spec: z.string().optional(),
       nativeSpec: json.optional(),
       compaction: json.optional(),
       rules: z.array(json).optional(),
-      /** Lookups by tier and name, as Druid's API takes them. The published CRD does not know this field. */
+      /** Lookups by tier and name, in the format of Druid's API. The published CRD lacks this field. */
       lookups: z.record(z.string(), z.record(z.string(), json)).optional(),
     }),
     auth: auth.optional(),
@@ -30,9 +30,9 @@ export const DruidIngestion = resource("druid.apache.org/v1alpha1/DruidIngestion
     lastUpdateTime: z.string().meta({ format: "date-time" }).optional(),
     "currentIngestionSpec.json": z.string().optional(),
     rules: z.array(json).optional(),
-    /** Whether this object has configured compaction, so that it is taken back with the field. */
+    /** Whether this object configured compaction, and must delete it when the field is removed. */
     compacted: z.boolean().optional(),
-    /** The lookups that this object has made, by tier, so that they go with it. */
+    /** The lookups that this object created, by tier, so that it can delete them. */
     lookups: z.record(z.string(), z.array(z.string())).optional(),
     conditions,
   }),

@@ -12,30 +12,30 @@ import { type Problem, validate } from "./cluster/validation.js";
 import { Druid } from "./druid.js";
 import { DruidIngestion } from "./druid-ingestion.js";
 
-/** Says `true` on an object that is to be left alone. */
+/** Set to `true` to make the operator ignore an object. */
 export const IGNORED_ANNOTATION = "druid.apache.org/ignored";
 
 export interface DruidOperatorOptions extends Partial<ClusterSettings> {
-  /** The namespaces that are watched; all where left out. */
+  /** The namespaces to watch. Defaults to all. */
   readonly namespaces?: readonly string[] | undefined;
-  /** Namespaces whose objects are left alone. */
+  /** Namespaces whose objects are ignored. */
   readonly denied?: readonly string[] | undefined;
   /** How many objects are reconciled at once. Defaults to 4. */
   readonly concurrency?: number | undefined;
   /** How Druid is called. Defaults to HTTP. */
   readonly call?: DruidCall | undefined;
-  /** Where Druid is called, in place of the router's Service: for an operator outside of the cluster. */
+  /** Calls Druid at this URL instead of the router's Service, for an operator that runs outside the cluster. */
   readonly druidUrl?: string | undefined;
-  /** How often Druid is asked about its configuration, tasks and supervisors. Defaults to a minute. */
+  /** How often to poll Druid's configuration, tasks and supervisors. Defaults to a minute. */
   readonly pollInterval?: Duration | undefined;
-  /** Leaves `DruidIngestion` objects alone. */
+  /** Ignores `DruidIngestion` objects. */
   readonly isWithoutIngestion?: boolean | undefined;
   readonly clock?: Clock | undefined;
 }
 
 type Ignorable = KubeObject & { readonly spec?: { readonly ignored?: boolean } };
 
-/** Tells the objects that the operator leaves alone. */
+/** Whether the operator ignores an object. */
 export function ignoredBy({ denied = [], namespaces }: DruidOperatorOptions): (object: Ignorable) => boolean {
   return ({ metadata, spec }) =>
     denied.includes(metadata.namespace ?? "") ||
@@ -44,7 +44,7 @@ export function ignoredBy({ denied = [], namespaces }: DruidOperatorOptions): (o
     spec?.ignored === true;
 }
 
-/** The loops of the operator. */
+/** The operator's controllers. */
 export function druidControllers(options: DruidOperatorOptions = {}): readonly Loop[] {
   const { clock = systemClock, namespaces, concurrency, druidUrl } = options;
   const given = Object.entries(options).filter(([key, value]) => key in DEFAULT_SETTINGS && value !== undefined);
@@ -60,7 +60,7 @@ export function druidControllers(options: DruidOperatorOptions = {}): readonly L
   ];
 }
 
-/** The loops, with admission that refuses what they would. */
+/** The controllers, with admission that rejects the same invalid objects. */
 export function druidApp(options: DruidOperatorOptions = {}): App {
   const check = (problems: readonly Problem[]): void => {
     const message = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");

@@ -24,11 +24,11 @@ import type {
 } from "setpoint/kinds/v1";
 import { z } from "zod";
 
-/** A part of a Kubernetes object: the API server checks it when the child is applied, so its schema is not repeated here. */
+/** An embedded Kubernetes type. The API server validates it when the child is applied, so its schema stays open. */
 const native = <T>(): z.ZodType<T> => z.looseObject({}) as unknown as z.ZodType<T>;
 const texts = z.record(z.string(), z.string());
 const int32 = z.int().meta({ format: "int32" });
-/** Kubernetes' only default of a part, in the published CRD, too: it is in the hashes of workloads and Services. */
+/** The only Kubernetes default in the published CRD. Needed here because it is part of the children's hashes. */
 const protocol = z.string().default("TCP");
 const reference = <T>(): z.ZodType<T> => native<T>().meta(k8s.mapAtomic);
 const anything = z.unknown().meta(k8s.preserveUnknownFields);
@@ -74,7 +74,7 @@ const additionalContainer = z.object({
 const servicePorts = z.array(z.looseObject({ port: int32, protocol })).meta(k8s.listMap("port", "protocol"));
 const service = z.looseObject({ ports: servicePorts.optional() }) as unknown as z.ZodType<ServiceSpec>;
 
-/** Fields that a cluster and its node groups have in common; how the two are merged differs from field to field. */
+/** Fields of both the cluster and its node groups. Each field has its own merge rule. */
 const shared = {
   image: z.string().optional(),
   imagePullSecrets: z.array(reference<LocalObjectReference>()).optional(),
@@ -181,7 +181,7 @@ const condition = z.object({
 export const conditions = z.array(condition).meta(k8s.listMap("type")).optional();
 
 const names = z.array(z.string()).optional();
-/** One row of the table of node groups in the status. */
+/** One node group in the status. */
 const group = z.object({
   name: z.string(),
   nodeType: z.string(),
@@ -189,7 +189,7 @@ const group = z.object({
   replicas: z.int(),
   ready: z.int(),
   updated: z.int(),
-  /** What it is doing: Ready, Rolling, Waiting, Resizing, Refused. */
+  /** Ready, Rolling, Waiting, Resizing or Refused. */
   phase: z.string(),
   message: z.string().optional(),
 });

@@ -10,7 +10,7 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** The environment variables of druid-operator, so that the values of its Helm chart still work. */
+/** Reads druid-operator's environment variables, so that the values of its Helm chart still work. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>) {
   const { RECONCILE_WAIT, DENY_LIST, WATCH_NAMESPACE, MAX_CONCURRENT_RECONCILES } = env;
   const namespaces = listOf(WATCH_NAMESPACE);
@@ -27,7 +27,7 @@ export function listOf(text: string | undefined): readonly string[] {
   return (text ?? "").split(",").flatMap((each) => each.trim() || []);
 }
 
-/** `1m30s` in milliseconds, as Go reads it. */
+/** Parses a Go duration such as `1m30s` into milliseconds. */
 export function goDuration(name: string, text: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)];
   if (text === "" || parts.map(([all]) => all).join("") !== text) {

@@ -11,7 +11,7 @@ const text = (placeholder: string, description: string, more: Partial<CommandOpt
   ...more,
 });
 
-/** Flags of druid-operator's logger, taken so that its manifests still start; `--log-level` is ours. */
+/** Logger flags of druid-operator. Accepted and ignored, so that its manifests still work. */
 const zapOptions = Object.fromEntries(
   ["zap-devel", "zap-encoder", "zap-log-level", "zap-stacktrace-level", "zap-time-encoding"].map((flag) => [
     flag,

@@ -6,7 +6,7 @@ import { validate } from "./cluster/validation.js";
 import { Druid } from "./druid.js";
 import { type DruidOperatorOptions, ignoredBy } from "./druid-operator.js";
 
-/** What the operator would do with each cluster of a server, in lines of text. */
+/** The plan for every Druid object on the API server, as lines of text. */
 export async function planAll(client: Client, options: DruidOperatorOptions): Promise<readonly string[]> {
   const isIgnored = ignoredBy(options);
   const lines: string[] = [];

@@ -27,7 +27,7 @@ export async function runRender(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** With its owner, which its hash is of, where the file says who that is. */
+/** Adds the owner reference if the file has the owner's uid, because the hash covers it. */
 function owned(child: Child, druid: Druid): Child {
   const owner = ownerOf(druid);
   return owner ? ({ ...child, metadata: { ...child.metadata, ownerReferences: [owner] } } as Child) : child;
@@ -69,7 +69,7 @@ function planOffline(all: readonly Cluster[], { druid, rendered }: Cluster, defa
   return planChange({ druid, groups: rendered.groups, before, after }, settingsOf(druid, defaults));
 }
 
-/** The Druid objects of a file, with defaults, checked and rendered. */
+/** Reads the Druid objects of a file, sets defaults, validates and renders them. */
 async function readClusters({ stdin, stderr }: CommandContext, path: unknown): Promise<readonly Cluster[]> {
   if (typeof path !== "string") throw new UsageError("-f FILE is required");
   const text = path === "-" ? await stdin() : readFileSync(path, "utf8");
@@ -109,7 +109,7 @@ async function readClusters({ stdin, stderr }: CommandContext, path: unknown): P
   });
 }
 
-/** What a server would say before it looks at anything else. */
+/** The API server checks names before anything else. */
 function nameProblems({ metadata }: Druid): readonly Problem[] {
   if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(metadata.name ?? "")) return [];
   const message = `must be lower-case letters, digits, dashes and dots, not ${JSON.stringify(metadata.name)}`;
@@ -123,7 +123,7 @@ interface Schema {
   readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
 }
 
-/** The fields that the schema does not have: a server drops them. */
+/** Paths of fields that the schema does not have. An API server drops them. */
 function unknownFields(value: unknown, schema: Schema | undefined, path: string): readonly string[] {
   if (typeof value !== "object" || value === null || !schema) return [];
   if (Array.isArray(value)) return value.flatMap((each, at) => unknownFields(each, schema.items, `${path}[${at}]`));

@@ -2,20 +2,20 @@ import type { JsonObject, KubeObject } from "setpoint";
 import { formatProjectId, type Project, type ProjectId, projectId } from "./project.js";
 import { type MatchOptions, matchProject } from "./project-match.js";
 
-/** What says which project a namespace should be in. */
+/** Names the project that a namespace should be in. */
 export const OWNER_LABEL = "appOwner";
-/** Where Rancher looks: the label holds the project, the annotation cluster and project. */
+/** Rancher reads both: the label holds the project, the annotation `cluster:project`. */
 export const PROJECT_KEY = "field.cattle.io/projectId";
 export const CLUSTER_LABEL = "field.cattle.io/clusterId";
-/** What this operator assigned, as `cluster:project`: how it knows its own work from that of others. */
+/** Records this operator's assignment as `cluster:project`, to distinguish it from assignments by others. */
 export const ASSIGNED_ANNOTATION = "rancher-projects.setpoint.dev/assigned";
 
 export interface AssignmentOptions extends MatchOptions {
-  /** What to do with a namespace in another project: `own` moves only what this operator assigned. */
+  /** What to do with a namespace in another project. `own` moves only namespaces that this operator assigned. */
   readonly move: "always" | "own" | "never";
-  /** What to do when the owner label goes away. */
+  /** What to do when the owner label is removed. */
   readonly unlabelled: "keep" | "unassign";
-  /** Names, or patterns with `*`. */
+  /** Namespaces to ignore: names, or patterns with `*`. */
   readonly exclude: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export type Decision =
 
 const NOTHING: Decision = { type: "nothing" };
 
-/** Whether the operator has any business with a namespace. */
+/** Whether the operator manages a namespace. */
 export function isOurs({ metadata }: Pick<KubeObject, "metadata">, exclude: readonly string[]): boolean {
   return metadata.deletionTimestamp === undefined && !exclude.some((pattern) => matchesPattern(metadata.name, pattern));
 }
@@ -48,7 +48,7 @@ export function ownerOf({ metadata }: Pick<KubeObject, "metadata">): string {
   return metadata.labels?.[OWNER_LABEL] ?? "";
 }
 
-/** What to do about a namespace, given the projects that its owner might mean. Pure: reads and writes nothing. */
+/** Decides what to do with a namespace. `projects` are the candidates for its owner label. Pure. */
 export function decide(
   namespace: Pick<KubeObject, "metadata">,
   projects: readonly Project[],
@@ -94,12 +94,12 @@ function towards(
   return { type: "patch", patch, message: `put into the project ${id} of ${OWNER_LABEL} "${owner}"` };
 }
 
-/** A stale picture of the namespace must not overwrite what somebody else just did. */
+/** Makes the write fail if the cached namespace is stale, so that it never overwrites somebody else's change. */
 function precondition({ metadata }: Pick<KubeObject, "metadata">): JsonObject {
   return { resourceVersion: metadata.resourceVersion };
 }
 
-/** In some project, and not in the wanted one; a missing or wrong annotation alone is drift. */
+/** Whether the namespace is in another project. With the right label, a missing or wrong annotation is only drift. */
 function isElsewhere({ metadata }: Pick<KubeObject, "metadata">, wanted: ProjectId): boolean {
   const label = metadata.labels?.[PROJECT_KEY] ?? "";
   const annotation = metadata.annotations?.[PROJECT_KEY] ?? "";
@@ -111,7 +111,7 @@ function mayMove(namespace: Pick<KubeObject, "metadata">, { move }: AssignmentOp
   return move === "always" || (move === "own" && isAssignedByUs(namespace));
 }
 
-/** Still as this operator left it. */
+/** Whether the current assignment is still the one that this operator made. */
 function isAssignedByUs({ metadata }: Pick<KubeObject, "metadata">): boolean {
   const assigned = metadata.annotations?.[ASSIGNED_ANNOTATION];
   if (assigned === undefined) return false;

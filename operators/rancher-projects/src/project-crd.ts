@@ -1,4 +1,4 @@
-/** A Project CRD for a control plane without Rancher: as much schema as this operator reads. Never installed on a cluster. */
+/** A Project CRD for a control plane without Rancher, with the fields this operator reads. Never for a real cluster. */
 export const projectCrd = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",

@@ -1,10 +1,10 @@
 import { type Project, projectId } from "./project.js";
 
-/** The labels and annotations that may hold a project's name, in the order of their rank. No others count. */
+/** The labels and annotations that may hold a project's name, by rank. All others are ignored. */
 export const NAME_KEYS = ["project.cattle.io/name", "cattle.io/projectName", "field.cattle.io/projectName"] as const;
 
 export interface MatchOptions {
-  /** The cluster whose projects come first. */
+  /** Projects of this cluster take precedence. */
   readonly clusterId: string;
   /** Lets `Dev-Ops` find `Dev Ops`: label values cannot hold spaces. */
   readonly normalise: boolean;
@@ -17,7 +17,7 @@ export type Match =
 
 type Rank = (project: Project, owner: string, folded: (text: string) => string) => boolean;
 
-/** The first rank in which a project matches decides. */
+/** The first rank with a matching project decides. */
 const RANKS: readonly Rank[] = [
   ...NAME_KEYS.map(
     (key): Rank =>
@@ -34,8 +34,8 @@ const RANKS: readonly Rank[] = [
 ];
 
 /**
- * The project that an owner means: one of the own cluster, else the only one elsewhere. Two in the deciding rank are
- * ambiguous; they are given in the order of their ids, so that the answer never depends on the order of a list.
+ * Finds the project for an owner label: in the own cluster, or else in other clusters. Several projects in the deciding
+ * rank are ambiguous. They are sorted by id, so that the result does not depend on list order.
  */
 export function matchProject(projects: Iterable<Project>, owner: string, options: MatchOptions): Match {
   const all = [...projects];
@@ -54,14 +54,14 @@ export function matchProject(projects: Iterable<Project>, owner: string, options
   return { type: "ambiguous", projects: found.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)) };
 }
 
-/** Every name under which a project can be found, folded: what the index holds. */
+/** The index keys of a project: all its names, folded. */
 export function projectNames({ metadata, spec }: Project): readonly string[] {
   const named = NAME_KEYS.flatMap((key) => [metadata.labels?.[key], metadata.annotations?.[key]]);
   const names = [...named, spec?.displayName].filter((name): name is string => typeof name === "string" && name !== "");
   return [...new Set(names.map(foldLoosely))];
 }
 
-/** As loosely as any match compares, so that the index never misses what a match would find. */
+/** Folds at least as loosely as any match compares, so that the index never misses a match. */
 export function foldLoosely(text: string): string {
   return text.toLowerCase().replace(/[\s_]+/g, "-");
 }

@@ -1,6 +1,6 @@
 import { type KubeObject, kind } from "setpoint";
 
-/** A Rancher project as far as this operator reads it. Rancher owns its schema. */
+/** The fields of a Rancher project that this operator reads. Rancher owns the schema. */
 export interface Project extends KubeObject {
   readonly apiVersion: "management.cattle.io/v3";
   readonly kind: "Project";
@@ -9,15 +9,15 @@ export interface Project extends KubeObject {
 
 export const Project = kind<Project>("management.cattle.io/v3/Project", { plural: "projects", scope: "Namespaced" });
 
-/** Where a project is: `c-abc123:p-xyz789`. */
+/** A cluster and a project: `c-abc123:p-xyz789`. */
 export interface ProjectId {
   readonly cluster: string;
   readonly project: string;
 }
 
 /**
- * The ids of a project. Rancher keeps `p-xyz789` in the namespace `c-abc123`; older tools wrote both into the name, with
- * a colon between, which no label value may contain.
+ * The ids of a project. Rancher stores `p-xyz789` in the namespace `c-abc123`. Older tools wrote `c-abc123:p-xyz789`
+ * into the name. Colons are replaced, because label values cannot contain them.
  */
 export function projectId({ metadata }: Pick<Project, "metadata">): ProjectId {
   const parts = metadata.name.split(":");
@@ -25,7 +25,7 @@ export function projectId({ metadata }: Pick<Project, "metadata">): ProjectId {
   return { cluster: clusterOf(metadata.name) || (metadata.namespace ?? ""), project: project.replaceAll(":", "-") };
 }
 
-/** The part before the colon; empty where there is none. */
+/** The part before the colon; empty without a colon. */
 export function clusterOf(name: string): string {
   const colon = name.indexOf(":");
   return colon < 0 ? "" : name.slice(0, colon);

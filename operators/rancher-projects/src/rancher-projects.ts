@@ -5,15 +5,15 @@ import { Project } from "./project.js";
 import { foldLoosely, projectNames } from "./project-match.js";
 
 export interface RancherProjectsOptions extends Partial<AssignmentOptions> {
-  /** The manager's name for the cluster with Rancher's management API; the own cluster where left out. */
+  /** The manager's name for the cluster with Rancher's management API. Defaults to the own cluster. */
   readonly managementCluster?: string;
 }
 
 const NAMES = "names";
 
 /**
- * Puts each namespace with the label `appOwner` into the Rancher project of that name. Reads projects by an index of
- * their names, so that a project which appears, is renamed or goes away runs just the namespaces that asked for it.
+ * Assigns each namespace with the label `appOwner` to the Rancher project of that name. Reads projects through an index
+ * of names, so that a new, renamed or deleted project requeues only the namespaces that refer to it.
  */
 export function rancherProjects(options: RancherProjectsOptions = {}): Controller<Namespace> {
   const { managementCluster: cluster, ...given } = options;

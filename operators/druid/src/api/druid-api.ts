@@ -8,7 +8,7 @@ export interface DruidRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The authority that Druid's certificate is of, as PEM. */
+  /** The CA that signed Druid's certificate, as PEM. */
   readonly ca?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -19,7 +19,7 @@ export interface DruidAnswer {
   readonly location?: string | undefined;
 }
 
-/** One HTTP exchange; it follows nothing and repeats nothing. */
+/** Sends one HTTP request. Follows no redirects and does not retry. */
 export type DruidCall = (request: DruidRequest) => Promise<DruidAnswer>;
 
 export interface DruidAccess {
@@ -31,7 +31,7 @@ export interface DruidAccess {
 const DEADLINE_MS = 10_000;
 const MAX_BODY = 8 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
-/** How many requests to one Druid may be repeated within a minute. */
+/** Retries allowed per Druid cluster and minute. */
 const RETRY_BUDGET = 10;
 
 export function httpCall(clock: Clock = systemClock): DruidCall {
@@ -56,7 +56,7 @@ export function httpCall(clock: Clock = systemClock): DruidCall {
   };
 }
 
-/** Druid's HTTP API, by way of the router: deadlines, redirects to the leader, and a budget for repetitions. */
+/** Calls Druid's HTTP API through the router. Sets deadlines, follows redirects to the leader, and limits retries. */
 export class DruidApi {
   readonly #call: DruidCall;
   readonly #clock: Clock;
@@ -78,7 +78,7 @@ export class DruidApi {
     return parsed(this.#accepted(path, await this.#send(access, "POST", path, body, signal)));
   }
 
-  /** Does nothing if it does not exist. */
+  /** Accepts 404: the resource is already gone. */
   async delete(access: DruidAccess, path: string, signal?: AbortSignal): Promise<void> {
     const answer = await this.#send(access, "DELETE", path, undefined, signal);
     if (answer.status !== 404) this.#accepted(path, answer);
@@ -121,7 +121,7 @@ export class DruidApi {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     let target = `${url}${path}`;
     for (let hops = 0; ; hops++) {
-      // A password that was meant for TLS does not go out in the clear.
+      // Never send the password after a redirect from https to http.
       const isTrusted = new URL(target).protocol === new URL(url).protocol;
       const headers = {
         accept: "application/json",
@@ -147,7 +147,7 @@ export class DruidApi {
   }
 }
 
-/** An error response of Druid. */
+/** Druid answered with an HTTP error status. */
 export class DruidRefusal extends SetpointError<"DRUID_REFUSED"> {
   readonly status: number;
 
@@ -157,7 +157,7 @@ export class DruidRefusal extends SetpointError<"DRUID_REFUSED"> {
   }
 }
 
-/** Rejects when the signal is aborted, also where the call takes no notice of it. */
+/** Rejects when the signal aborts, even if the call itself ignores the signal. */
 function raced<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });

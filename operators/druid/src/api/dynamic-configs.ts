@@ -18,7 +18,7 @@ const COORDINATOR = "/druid/coordinator/v1/config";
 const WORKER = "/druid/indexer/v1/worker";
 const IGNORED_KEYS = "KeysIgnored";
 
-/** What a cluster's dynamic configurations should be, by the path of Druid's API. A group's wins over the cluster's. */
+/** The desired dynamic configurations by API path. A node group's configuration overrides the cluster's. */
 export function wantedConfigs({ spec }: Druid): ReadonlyMap<string, JsonObject> {
   const wanted = new Map<string, JsonObject>();
   if (spec.dynamicConfig) wanted.set(COORDINATOR, spec.dynamicConfig as JsonObject);
@@ -29,7 +29,7 @@ export function wantedConfigs({ spec }: Druid): ReadonlyMap<string, JsonObject> 
   return wanted;
 }
 
-/** Keeps the dynamic configurations of Druid as the objects say; apart from the children, which never wait for it. */
+/** Syncs dynamic configurations to Druid. A controller of its own, so that child objects never wait for Druid. */
 export function dynamicConfigs({ api, urlOf, ignores, namespaces, pollInterval }: DruidLoopOptions): Controller<Druid> {
   return controller(Druid, {
     name: "druid-dynamic-config",
@@ -68,7 +68,7 @@ export function dynamicConfigs({ api, urlOf, ignores, namespaces, pollInterval }
           }
           ctx.event("Normal", "DruidAPIUpdateConfigsSuccess", `${path}: updated`);
         }
-        // Druid drops what it does not know; it would be sent for ever.
+        // Druid silently drops unknown fields. Report them, or every run would send them again.
         const now = ((await api.get(access, path, ctx.signal)) ?? {}) as JsonObject;
         const dropped = Object.keys(config).filter((key) => !includes(now[key], config[key]));
         if (dropped.length > 0) ignored.push(`${path}: ${dropped.join(", ")}`);

@@ -6,10 +6,10 @@ import { groupName, serviceName } from "../rendering/naming.js";
 import { parseProperties } from "../rendering/properties.js";
 import type { DruidAccess } from "./druid-api.js";
 
-/** The Secret with the authority of Druid's certificate, in the key `ca.crt`. */
+/** Names the Secret that holds the CA of Druid's certificate in the key `ca.crt`. */
 export const CA_ANNOTATION = `${SETTING_PREFIX}ca-secret`;
 
-/** Where the router of a cluster answers, by its spec; undefined for a cluster without a router that has a Service. */
+/** The URL of the cluster's router, derived from the spec; undefined if no router has a Service. */
 export function routerUrl({ metadata, spec }: Druid): string | undefined {
   const key = Object.keys(spec.nodes)
     .sort()
@@ -24,7 +24,7 @@ export function routerUrl({ metadata, spec }: Druid): string | undefined {
   return `${isTls ? "https" : "http"}://${name}.${metadata.namespace}:${servicePort(service.spec, target)}`;
 }
 
-/** A headless Service translates no ports. */
+/** The Service port that forwards to the target port. A headless Service does not map ports. */
 function servicePort(spec: NonNullable<DruidNode["services"]>[number]["spec"], target: number): number {
   if (spec?.clusterIP === "None") return target;
   const ports = spec?.ports ?? [];
@@ -36,7 +36,7 @@ function servicePort(spec: NonNullable<DruidNode["services"]>[number]["spec"], t
 
 type SecretReader = Pick<ReconcileContext, "find">;
 
-/** How to reach a cluster's Druid: address, user and certificate authority. Secrets are tracked reads. */
+/** How to reach a cluster's Druid: URL, user and CA. Reads of Secrets are tracked. */
 export async function accessOf(
   druid: Druid,
   auth: Druid["spec"]["auth"],

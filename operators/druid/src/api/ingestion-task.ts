@@ -12,18 +12,18 @@ const TYPES = {
   sql: "sql",
 } as const;
 
-/** What Druid is to run for an ingestion. */
+/** The task or supervisor that Druid should run for a DruidIngestion. */
 export interface IngestionTask {
   readonly kind: (typeof TYPES)[keyof typeof TYPES];
   readonly body: JsonObject;
-  /** As JSON with sorted keys: what tells a change from another way to write the same. */
+  /** JSON with sorted keys, so that formatting and key order do not count as changes. */
   readonly text: string;
   readonly dataSource: string;
-  /** The id of task or supervisor. That of a task follows from the spec, so that no task is ever submitted twice. */
+  /** The id of the task or supervisor. A task's id is derived from its spec, so no task is submitted twice. */
   readonly id: string;
 }
 
-/** Reads the spec of an ingestion. Pure: what is wrong is given by the path of its field. */
+/** Reads the spec of an ingestion. Pure. Returns each problem with the path of its field. */
 export function readTask({ metadata, spec }: DruidIngestion): IngestionTask | readonly Problem[] {
   const { type, nativeSpec, spec: text } = spec.ingestion;
   const kind = TYPES[type as keyof typeof TYPES];
@@ -72,20 +72,20 @@ function targetOf(query: JsonValue | undefined): string | undefined {
     .find(Boolean);
 }
 
-/** What was submitted last, by the status. */
+/** The task or supervisor submitted last, according to the status. */
 export function submittedTask({ spec, status }: DruidIngestion): Pick<IngestionTask, "kind" | "id"> | undefined {
   const kind = TYPES[(status?.type ?? spec.ingestion.type) as keyof typeof TYPES];
   return kind && status?.taskId ? { kind, id: status.taskId } : undefined;
 }
 
-/** The datasource of what was submitted last. */
+/** The datasource of the last submitted spec. */
 export function submittedDataSource(object: DruidIngestion): string | undefined {
   const { type = "", "currentIngestionSpec.json": text = "" } = object.status ?? {};
   const task = readTask({ ...object, spec: { ...object.spec, ingestion: { type, spec: text } } });
   return "kind" in task ? task.dataSource : undefined;
 }
 
-/** Where the state of a task or supervisor is asked for. */
+/** The API path that returns the state of a task or supervisor. */
 export function statePath({ kind, id }: Pick<IngestionTask, "kind" | "id">): string {
   const what = kind === "supervisor" ? "supervisor" : "task";
   return `/druid/indexer/v1/${what}/${encodeURIComponent(id)}/status`;
@@ -98,7 +98,7 @@ export function endPath({ kind, id }: Pick<IngestionTask, "kind" | "id">): strin
     : `/druid/indexer/v1/task/${name}/shutdown`;
 }
 
-/** What Druid says of a task or supervisor, in the words of the status. */
+/** Translates Druid's state of a task or supervisor into status fields. */
 export function stateOf(kind: IngestionTask["kind"], answer: JsonValue | undefined) {
   const read = (answer ?? {}) as { readonly payload?: JsonObject; readonly status?: JsonObject };
   if (kind === "supervisor") {

@@ -30,7 +30,7 @@ type Context = ReconcileContext<DruidIngestion>;
 const COMPACTION = "/druid/coordinator/v1/config/compaction";
 const LOOKUPS = "/druid/coordinator/v1/lookups/config";
 
-/** Keeps tasks and supervisors of Druid, with compaction, rules and lookups, as each `DruidIngestion` says. */
+/** Syncs each `DruidIngestion` to Druid: its task or supervisor, compaction, rules and lookups. */
 export function ingestions(options: DruidLoopOptions & { readonly clock: Clock }): Controller<DruidIngestion> {
   const { api, urlOf, ignores, namespaces, pollInterval, clock } = options;
   return controller(DruidIngestion, {
@@ -97,7 +97,7 @@ export function ingestions(options: DruidLoopOptions & { readonly clock: Clock }
   });
 }
 
-/** Ends a supervisor, or a task that is not over. */
+/** Terminates a supervisor, or a task that is still running. */
 async function end(
   task: Pick<IngestionTask, "kind" | "id">,
   api: DruidApi,
@@ -118,7 +118,7 @@ function fail(reason: string, { message }: Error, ctx: Context): void {
   ctx.condition({ type: "Ready", status: "False", reason, message });
 }
 
-/** The published CRD requires these two fields of a status. */
+/** The published CRD requires these two status fields. */
 function required({ status }: DruidIngestion) {
   return { taskId: status?.taskId ?? "", "currentIngestionSpec.json": status?.["currentIngestionSpec.json"] ?? "" };
 }
@@ -144,11 +144,11 @@ interface Subject {
   readonly clock: Clock;
 }
 
-/** What one run says to Druid about one ingestion. */
+/** The calls to Druid that one run makes for one ingestion. */
 class Conversation {
   readonly #given: Subject;
   readonly #isUpdate: boolean;
-  /** The datasource of what was submitted last. */
+  /** The datasource of the last submitted spec. */
   readonly #before: string | undefined;
 
   constructor(given: Subject) {
@@ -157,7 +157,7 @@ class Conversation {
     this.#before = submittedDataSource(given.object);
   }
 
-  /** Submits the spec unless it was: a task by its id, which Druid takes but once; a supervisor, which it compares. */
+  /** Submits the spec unless it is current. Idempotent: Druid accepts a task id once, and compares supervisor specs. */
   async submit(): Promise<void> {
     const { kind, body, id, text } = this.#given.task;
     const { suspend, ingestion } = this.#given.object.spec;
@@ -178,7 +178,7 @@ class Conversation {
       try {
         await this.#post(path as string, sent as JsonObject);
       } catch (error) {
-        // Somebody was quicker with the same task: Druid takes an id but once.
+        // An earlier request already submitted this task: Druid accepts each id only once.
         if (!(error instanceof DruidRefusal) || !(await this.#isKnown())) throw error;
       }
     }
@@ -196,7 +196,7 @@ class Conversation {
     });
   }
 
-  /** Ends what was submitted before, where it is of another name: a supervisor, and the compaction of its datasource. */
+  /** Terminates a replaced supervisor. Deletes our compaction of the old datasource if the datasource changed. */
   async #leave(): Promise<void> {
     const { kind, id } = this.#given.task;
     const old = submittedTask(this.#given.object);
@@ -204,7 +204,7 @@ class Conversation {
       await end(old, this.#given.api, this.#given.access, this.#given.ctx);
     if (!this.#isMoved()) return;
     if (this.#given.object.status?.compacted) await this.#delete(compactionOf(this.#before!));
-    // Rules stay with the data that is there.
+    // The old datasource keeps its rules: they govern data that still exists.
     this.#given.ctx.status({ compacted: null, rules: null });
   }
 
@@ -233,7 +233,7 @@ class Conversation {
     this.#given.ctx.status({ rules: (rules ?? []) as never });
   }
 
-  /** Of those that left the object, only what it has made itself is deleted. */
+  /** Creates and updates lookups. Deletes removed ones only if this object created them. */
   async lookups(): Promise<void> {
     const wanted = this.#given.object.spec.ingestion.lookups ?? {};
     const known = this.#given.object.status?.lookups ?? {};
@@ -243,7 +243,7 @@ class Conversation {
       for (const [name, lookup] of Object.entries(named)) {
         const path = pathOf(tier, name);
         if (includes((await this.#get(path)) ?? null, lookup as JsonObject)) continue;
-        // Lookups do not exist until they are set up once.
+        // Druid rejects lookups until the lookup configuration is initialized.
         if ((await this.#get(LOOKUPS)) === undefined) await this.#post(LOOKUPS, {});
         await this.#post(path, lookup as JsonObject);
       }
@@ -258,7 +258,7 @@ class Conversation {
     this.#given.ctx.status({ lookups: isAny ? Object.fromEntries([...emptied, ...left]) : null });
   }
 
-  /** Suspends or resumes, and takes down how it goes; true once there is nothing more to see. */
+  /** Suspends or resumes the supervisor and updates the status. Returns true once there is nothing left to poll. */
   async follow(): Promise<boolean> {
     const { kind, id } = this.#given.task;
     const { suspend } = this.#given.object.spec;
@@ -286,7 +286,7 @@ class Conversation {
     fail(`DruidIngestionController${this.#isUpdate ? "Update" : "Create"}Fail`, error, this.#given.ctx);
   }
 
-  /** Whether the datasource is another than that of what was submitted last. */
+  /** Whether the datasource differs from the one submitted last. */
   #isMoved(): boolean {
     return this.#before !== undefined && this.#before !== this.#given.task.dataSource;
   }

@@ -1,8 +1,8 @@
 import type { JsonValue } from "setpoint";
 
 /**
- * Whether `current` has all that `wanted` says: objects field by field; of a list each element, in any order. So that a
- * value which Druid fills in by itself is no difference.
+ * Whether `current` contains `wanted`. Objects are compared field by field. A list must contain each wanted element, in
+ * any order. Fields that Druid defaults therefore do not count as differences.
  */
 export function includes(current: JsonValue | undefined, wanted: JsonValue | undefined): boolean {
   if (Array.isArray(wanted)) {

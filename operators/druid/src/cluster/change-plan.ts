@@ -7,7 +7,10 @@ import type { ClusterSettings } from "./settings.js";
 
 export interface GroupPlan {
   readonly group: string;
-  /** `roll` replaces its pods; `update` and `scale` leave those that stay alone; `refuse`, `recreate`: it cannot be changed in place. */
+  /**
+   * `roll` replaces the pods. `update` and `scale` do not restart remaining pods. `refuse` and `recreate` mean that an
+   * immutable field changed.
+   */
   readonly action: "create" | "roll" | "scale" | "update" | "none" | "delete" | "refuse" | "recreate";
   readonly why: readonly string[];
 }
@@ -16,24 +19,24 @@ export interface ChangePlan {
   readonly cluster: string;
   readonly order: string;
   readonly isDowngrade: boolean;
-  /** In the order in which they would be updated. */
+  /** In update order. */
   readonly groups: readonly GroupPlan[];
   readonly created: readonly string[];
   readonly deleted: readonly string[];
   readonly updated: readonly string[];
 }
 
-/** A child as it would be. */
+/** A child as it would be after the change. */
 export interface NextChild {
   readonly child: Child;
-  /** False where the server refuses it: then nobody knows what the server would fill in. */
+  /** False if the API server rejected the dry run, so its defaults are unknown. */
   readonly isWhole: boolean;
 }
 
 export interface Change {
   readonly druid: Druid;
   readonly groups: readonly NodeGroup[];
-  /** The children as they are: of a cluster, or rendered from a file. */
+  /** The current children: live, or rendered from a file. */
   readonly before: readonly Child[];
   readonly after: readonly NextChild[];
 }
@@ -42,7 +45,7 @@ const IMMUTABLE = /^spec\.(selector|serviceName|podManagementPolicy|volumeClaimT
 const SIZE = /^spec\.volumeClaimTemplates\[\d+\]\.spec\.resources/;
 const CONFIG_SHA = /^spec\.template\.spec\.containers\[0\]\.env/;
 
-/** What a change of a Druid object would mean for its children. Pure. */
+/** Plans what a change to a Druid object does to its children. Pure. */
 export function planChange({ druid, groups, before, after }: Change, settings: ClusterSettings): ChangePlan {
   const { namespace, name: cluster } = druid.metadata;
   const find = (kind: string, name: string) => before.find((each) => each.kind === kind && each.metadata.name === name);
@@ -120,7 +123,7 @@ function actionOf(
 const titleOf = ({ kind, metadata }: Child): string => `${kind} ${metadata.name}`;
 const keyOf = (path: string): string => path.replace(/^data\.?/, "");
 
-/** What a Druid object says of a child: neither the server's part nor the hash, which is of the owner's uid, too. */
+/** The fields that the Druid object determines. Omits the hash because it also covers the owner's uid. */
 function stated({ metadata, spec, data }: Child): unknown {
   const { [HASH_ANNOTATION]: _hash, ...annotations } = metadata.annotations ?? {};
   return { metadata: { labels: metadata.labels, annotations }, spec, data };

@@ -44,7 +44,7 @@ import {
 import type { ClusterSettings } from "./settings.js";
 import { claimsToGrow, expansionOf, resizeState } from "./volumes.js";
 
-/** The kinds of children, in the order in which those that left the spec are deleted. */
+/** The kinds of children, in the order in which stale children are deleted. */
 export const CHILD_KINDS = {
   StatefulSet,
   Deployment,
@@ -56,12 +56,12 @@ export const CHILD_KINDS = {
 } as const;
 export const KINDS: Readonly<Record<string, Kind>> = { ...CHILD_KINDS, PersistentVolumeClaim };
 
-/** The index by which the objects of a cluster are found: `namespace/name` of its Druid object. */
+/** The index of a cluster's objects. Its key is the `namespace/name` of the Druid object. */
 export const CLUSTER_INDEX = "cluster";
 
 export type ClusterContext = ReconcileContext<Druid>;
 
-/** What is there of a cluster. */
+/** The live objects of a cluster. */
 export interface LiveCluster {
   readonly children: readonly KubeObject[];
   readonly pods: readonly Pod[];
@@ -92,13 +92,13 @@ export interface PassInput {
   readonly go: GoJson;
 }
 
-/** One pass over the children of a cluster: applies what may be applied now, and keeps what it found. */
+/** One pass over a cluster's children: applies what the rollout allows now, and collects the results. */
 export class ClusterPass {
   readonly created: string[] = [];
   readonly updated: string[] = [];
   readonly drifted: string[] = [];
   readonly failures: Error[] = [];
-  /** When to look again at the latest, for what no event tells. */
+  /** Requeue delay for conditions that no watch event reports. */
   recheckMs = Number.POSITIVE_INFINITY;
   readonly #given: PassInput;
   readonly #rehash: (child: WorkloadChild) => string;
@@ -108,7 +108,7 @@ export class ClusterPass {
     this.#rehash = hashWith(given.go, ownerOf(given.druid));
   }
 
-  /** Creations never wait; with a rolling deploy, an update waits until the groups before it are done. */
+  /** Creates never wait. With `rollingDeploy`, an update waits until the groups before it are done. */
   async deploy(cluster: RenderedCluster): Promise<readonly GroupState[]> {
     await this.#apply(cluster.common);
     const { rolloutOrder } = this.#given.settings;
@@ -170,7 +170,7 @@ export class ClusterPass {
     return { group, change, live: applied, phase: "Ready", message: progress.message };
   }
 
-  /** The workload as it may be applied now: in batches, and never below what a middle manager is still busy with. */
+  /** The workload to apply now: updates go in batches, and busy middle managers are not scaled away. */
   #step(
     group: NodeGroup,
     wanted: WorkloadChild,
@@ -180,7 +180,7 @@ export class ClusterPass {
     if (wanted.kind !== "StatefulSet") return { workload: wanted, message: "" };
     const batch = this.#given.druid.spec.rollingDeploy ? batchOf(group, this.#given.settings.batch) : 0;
     const pods = podsOfSet(group, this.#given.live.pods);
-    // Without a StatefulSet, but with pods of one, it was deleted for this one to take them over.
+    // No StatefulSet but pods of one: we deleted it with orphan propagation, and the new one adopts its pods.
     const [has, wants] = [live ? (live.spec?.replicas ?? 1) : replicasOf(pods), wanted.spec.replicas ?? 1];
     const isShrinking = isWorker(group) && wants < has;
     const isHeld = isUpdate || !live || !isObserved(live);
@@ -201,7 +201,7 @@ export class ClusterPass {
     return { workload: { ...wanted, spec: { ...wanted.spec, replicas, updateStrategy } }, message: message ?? "" };
   }
 
-  /** Why the next batch cannot begin: pods from the ordinal on are not replaced yet, or not all segments are served. */
+  /** Why the next batch must wait: pods at or above the partition are not replaced, or segments are still loading. */
   #batchObstacle(
     { node }: NodeGroup,
     { spec, status, metadata }: StatefulSet,
@@ -217,7 +217,7 @@ export class ClusterPass {
     return node.nodeType === "historical" ? this.#segments(`${metadata.uid} ${metadata.generation}`) : undefined;
   }
 
-  /** Gets past what a workload cannot take: grows its volumes, makes it anew, or says why not. */
+  /** Handles changes to immutable fields: expands volumes, recreates the workload, or refuses with a message. */
   async #overcome(
     group: NodeGroup,
     wanted: WorkloadChild,
@@ -235,7 +235,7 @@ export class ClusterPass {
     }
     if (expansion.type === "wait") return { phase: "Waiting", message: expansion.message };
     this.#given.ctx.event("Normal", "DruidOperatorPvcReSizeDetected", expansion.message);
-    // Claims first: a StatefulSet that is made anew has the new size, and nothing would tell that they still have the old one.
+    // Claims first: the recreated StatefulSet has the new size, so a later run would not notice claims of the old size.
     for (const { claim, size } of claimsToGrow(group.name, expansion.sizes, this.#claimsOf(group))) {
       const body = { spec: { resources: { requests: { storage: size } } } };
       await this.#given.ctx.patch(PersistentVolumeClaim, claim.metadata.name, { type: "merge", body });
@@ -259,7 +259,7 @@ export class ClusterPass {
     return undefined;
   }
 
-  /** The pods of a StatefulSet stay, and the next one takes them over; those of a Deployment cannot, and go with it. */
+  /** Deletes the workload. Pods of a StatefulSet stay for the next one to adopt; pods of a Deployment are deleted. */
   async #orphan(live: LiveWorkload): Promise<void> {
     const { name, uid } = live.metadata;
     const isSet = live.kind === "StatefulSet";
@@ -273,7 +273,7 @@ export class ClusterPass {
     );
   }
 
-  /** Pods whose StatefulSet was made anew with other labels are adopted once they match its selector. */
+  /** Relabels the pods of a recreated StatefulSet, so that they match its selector and it adopts them. */
   async #relabel(group: NodeGroup): Promise<void> {
     if (group.workload.kind !== "StatefulSet") return;
     for (const { pod } of podsOfSet(group, this.#given.live.pods)) {
@@ -286,7 +286,7 @@ export class ClusterPass {
     }
   }
 
-  /** A Service that selects by other labels than the pods have yet keeps its selector until they are replaced. */
+  /** Applies Services and other children. A Service keeps its old selector until pods with the new labels run. */
   async #satellites(group: NodeGroup, isRolledOut: boolean): Promise<void> {
     for (const service of group.services) {
       const live = this.#find(service) as Service | undefined;
@@ -334,8 +334,8 @@ export class ClusterPass {
   }
 
   /**
-   * What keeps segments from being served; undefined where all are, or where Druid could not be asked for too long. `step`
-   * tells batches apart: an answer from before the last one does not count.
+   * Why segments are not fully loaded; undefined if they are, or if Druid was unreachable for longer than the timeout.
+   * `step` identifies the batch, so that an answer from an earlier batch does not count.
    */
   #segments(step: string): string | undefined {
     return this.#wait(this.#given.questions.segments(this.#given.druid, step, this.#given.ctx, this.#given.settings));
@@ -413,7 +413,7 @@ export function tableRow({ group, live, phase, message }: GroupState): NodeGroup
   };
 }
 
-/** That the server will never take it so: what breaks its rules, what it may not, and fields that it does not know. */
+/** Errors that a retry cannot fix: invalid objects, missing permissions and unknown fields. */
 export function isRefusal(error: unknown): error is Error {
   return (
     isInvalid(error) || isForbidden(error) || (error instanceof ApiError && /typed patch object/.test(error.message))

@@ -10,11 +10,11 @@ export interface ClusterFindings {
   readonly states: readonly GroupState[];
   readonly live: LiveCluster;
   readonly names: Readonly<Record<string, readonly string[]>>;
-  /** What is wrong beside the groups: references that are missing, children that the server refuses, drift that stays. */
+  /** Problems outside the groups: missing references, children that the API server rejects, and unreverted drift. */
   readonly faults: readonly { readonly reason: string; readonly message: string }[];
 }
 
-/** The conditions of a cluster, in the order of their weight. Pure. */
+/** The conditions of a cluster, most important first. Pure. */
 export function conditionsOf(
   druid: Druid,
   { states, live, faults }: Omit<ClusterFindings, "names">,
@@ -56,7 +56,7 @@ function said({ group, phase, message }: GroupState): string {
   return `${group.key}: ${phase}${message ? `, ${message}` : ""}`;
 }
 
-/** The status that druid-operator writes, for those who read it, and the table of groups. */
+/** The status fields of druid-operator, for compatibility, and the table of groups. */
 export function statusOf(druid: Druid, { states, live, names }: ClusterFindings): DruidStatus {
   const own = (kind: string): readonly string[] => [...(names[kind] ?? [])].sort();
   const { generation = 0 } = druid.metadata;

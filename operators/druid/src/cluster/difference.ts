@@ -2,8 +2,8 @@ import type { KubeObject } from "setpoint";
 import { compareQuantities } from "setpoint/quantity";
 
 /**
- * The paths at which `live` lacks what `wanted` says. What a server fills in is no difference, and neither is the way in
- * which it writes a quantity.
+ * The paths at which `live` differs from `wanted`. Fields that only `live` has are ignored, because the API server sets
+ * defaults. Quantities are compared by value.
  */
 export function missingFrom(live: unknown, wanted: unknown, path = ""): readonly string[] {
   if (wanted === undefined || Object.is(live, wanted)) return [];
@@ -28,7 +28,7 @@ export function differing(before: unknown, after: unknown): readonly string[] {
   return [...new Set([...missingFrom(before, after), ...missingFrom(after, before)])].sort();
 }
 
-/** Whether a field still is as it was applied here, by the server's account of who set what. Not for elements of lists. */
+/** Whether managedFields still list the path under an apply. Does not support elements of lists. */
 export function isOwnValue({ metadata }: KubeObject, path: string): boolean {
   const applied = metadata.managedFields?.find(({ operation }) => operation === "Apply")?.fieldsV1;
   const steps = path.split(".").map((step) => `f:${step}`);

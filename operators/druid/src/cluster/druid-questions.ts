@@ -13,13 +13,13 @@ type Answer =
   | { readonly type: "no"; readonly why: string }
   | { readonly type: "unknown"; readonly why: string };
 
-/** What a rollout asks Druid before it goes on. No run waits for an answer. */
+/** The questions that a rollout asks Druid before it continues. No run waits for an answer. */
 export class DruidQuestions extends Questions {
   readonly #api: DruidApi;
   readonly #now: () => number;
-  /** Since when a question has no good answer, by key and question. */
+  /** Since when a question has had no good answer, by key and question. */
   readonly #since = new Map<string, number>();
-  /** How to reach a cluster; found out by the run, which reads Secrets. */
+  /** How to reach each cluster. The run sets this, because only a run can read Secrets. */
   readonly #access = new Map<string, DruidAccess | undefined>();
 
   constructor(api: DruidApi, clock: Clock) {
@@ -38,7 +38,7 @@ export class DruidQuestions extends Questions {
     this.#access.set(keyOf(druid), access);
   }
 
-  /** Why the segments of the historicals are not all served; undefined where they are. */
+  /** Why segments are not fully loaded; undefined if they are. */
   segments(
     druid: Druid,
     step: string,
@@ -58,7 +58,7 @@ export class DruidQuestions extends Questions {
     });
   }
 
-  /** Why these middle managers cannot go yet. They take no new tasks from now on. */
+  /** Why these middle managers cannot be removed yet. Disables them, so that they accept no new tasks. */
   drained(
     druid: Druid,
     pods: readonly Pod[],

@@ -43,7 +43,7 @@ const byCluster = ({ metadata }: KubeObject): readonly string[] => {
 };
 const indexes = { [CLUSTER_INDEX]: byCluster };
 
-/** Keeps the children of each `Druid` object as it says. */
+/** Reconciles the children of each `Druid` object. */
 export function druids(options: DruidsOptions): Controller<Druid> {
   const go = new GoJson();
   const forced = new ForcedDeletes(options.clock);
@@ -119,7 +119,7 @@ export function druids(options: DruidsOptions): Controller<Druid> {
   });
 }
 
-/** Whether this generation of the object was not looked at before. */
+/** Whether this is the first run for the object's generation. */
 function isNew({ metadata, status }: Druid, ctx: ClusterContext): boolean {
   const observed = status?.observedGeneration;
   return (
@@ -171,7 +171,7 @@ async function extraConfig(
   return found;
 }
 
-/** Undefined where the cluster has no router, or its credentials are not there: the rollout then asks Druid nothing. */
+/** Undefined if the cluster has no router or its credentials are missing. The rollout then does not ask Druid. */
 async function accessFor(
   druid: Druid,
   ctx: ClusterContext,
@@ -181,7 +181,7 @@ async function accessFor(
   return url === undefined ? undefined : accessOf(druid, druid.spec.auth, url, ctx).catch(() => undefined);
 }
 
-/** Deletes what left the spec; never what belongs to others. Gives the names of what is left, by kind. */
+/** Deletes owned children that left the spec. Returns the names of the remaining ones by kind. */
 async function prune(
   druid: Druid,
   cluster: RenderedCluster,
@@ -200,7 +200,7 @@ async function prune(
   for (const { kind, metadata: child } of live.children) {
     if (isWanted(kind, child.name) || child.deletionTimestamp) continue;
     if (!isOwned({ metadata: child }, druid)) continue;
-    // A group that becomes a Deployment, or a StatefulSet, keeps its old workload until the new one is ready.
+    // A group that changes between StatefulSet and Deployment keeps its old workload until the new one is ready.
     const other = kind === "StatefulSet" ? "Deployment" : kind === "Deployment" ? "StatefulSet" : undefined;
     if (other && isWanted(other, child.name) && !isSettled) continue;
     await ctx.delete(CHILD_KINDS[kind as keyof typeof CHILD_KINDS], child.name, { preconditions: { uid: child.uid } });
@@ -209,7 +209,7 @@ async function prune(
   return names;
 }
 
-/** Marks, spares and deletes the claims that no pod needs; gives the time after which to look again. */
+/** Marks, unmarks and deletes claims that no pod needs. Returns the requeue delay. */
 async function sweepClaims(
   cluster: RenderedCluster,
   live: LiveCluster,
@@ -250,7 +250,7 @@ async function sweepClaims(
   return recheckMs;
 }
 
-/** One event of a kind in each pass, however many objects it is about. */
+/** Emits at most one event of each type per pass, however many objects it covers. */
 function report(
   { created, updated, drifted, failures }: ClusterPass,
   ctx: ClusterContext,
@@ -270,7 +270,7 @@ function report(
 const FIRST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 300_000;
 
-/** Deletes failing pods of ordered StatefulSets, which would never get past them; each at growing intervals. */
+/** Deletes failing pods of OrderedReady StatefulSets, which would otherwise be stuck. Backs off per pod. */
 class ForcedDeletes {
   readonly #clock: Clock;
   /** By the uid of the Druid object and the pod's name. */
@@ -280,7 +280,7 @@ class ForcedDeletes {
     this.#clock = clock;
   }
 
-  /** Gives the time after which to look again at a pod that has to wait. */
+  /** Returns the requeue delay for pods in backoff. */
   async run(druid: Druid, { pods }: LiveCluster, { groups }: RenderedCluster, ctx: ClusterContext): Promise<number> {
     let recheckMs = Number.POSITIVE_INFINITY;
     if (!druid.spec.forceDeleteStsPodOnError) return recheckMs;
@@ -290,7 +290,7 @@ class ForcedDeletes {
       const { name, uid, labels, deletionTimestamp } = pod.metadata;
       const id = `${druid.metadata.uid} ${name}`;
       const last = this.#deleted.get(id);
-      // A pod in a crash loop is ready now and then; only one that lasts has got over it.
+      // A crash-looping pod is briefly ready between crashes. Reset the backoff only after a long ready period.
       if (last && isReady(pod) && this.#clock.now() > last.atMs + 2 * LONGEST_PAUSE_MS) this.#deleted.delete(id);
       if (!names.has(labels?.[GROUP_LABEL] ?? "") || !isFailing(pod) || deletionTimestamp || last?.uid === uid)
         continue;

@@ -1,6 +1,6 @@
 import type { NodeType } from "../druid.js";
 
-/** Ranks of node types: those of one rank are updated one after the other by the names of their groups. */
+/** Node types by rank. Groups of one rank are updated one at a time, sorted by name. */
 export const ROLLOUT_ORDERS = {
   seed: [["historical"], ["middleManager"], ["indexer"], ["broker"], ["coordinator"], ["overlord"], ["router"]],
   documentation: [["historical"], ["middleManager", "indexer"], ["broker"], ["router"], ["overlord"], ["coordinator"]],
@@ -13,7 +13,7 @@ interface Ordered {
   readonly node: { readonly nodeType: NodeType };
 }
 
-/** The groups in the order in which they are updated; a downgrade goes backwards. */
+/** The groups in update order; a downgrade reverses it. */
 export function inOrder<T extends Ordered>(
   groups: readonly T[],
   order: RolloutOrder,
@@ -27,7 +27,7 @@ export function inOrder<T extends Ordered>(
   return [...groups].sort((a, b) => rank(a) - rank(b) || (a.key < b.key ? -1 : 1));
 }
 
-/** Whether `wanted` is an older version of `current`, as far as the tags of the two images tell. */
+/** Whether `wanted` is an older version than `current`, judging by the image tags. */
 export function isOlderImage(wanted: string | undefined, current: string | undefined): boolean {
   const [to, from] = [versionOf(wanted), versionOf(current)];
   if (!to || !from) return false;

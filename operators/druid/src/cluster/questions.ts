@@ -10,8 +10,8 @@ interface Question {
 const FRESH_MS = 5_000;
 
 /**
- * Questions to the world outside that no run waits for: a run gets the last answer, and its key runs again when a new one is
- * there. So a Druid that does not answer holds nothing up.
+ * Asks external systems without blocking a run. A run gets the last answer, and a new answer enqueues its key. A Druid
+ * that does not answer therefore blocks no worker.
  */
 export class Questions {
   readonly trigger: Trigger = {
@@ -22,7 +22,7 @@ export class Questions {
     },
   };
   readonly #clock: Clock;
-  /** By key and question; the question holds the uid, so that a namesake never gets another's answer. */
+  /** By key and question. The question contains the uid, so a recreated object never gets the old one's answer. */
   readonly #asked = new Map<string, Question>();
   #enqueue: (key: string) => void = () => {};
 
@@ -30,7 +30,7 @@ export class Questions {
     this.#clock = clock;
   }
 
-  /** The newest answer, undefined while there is none. `ask` must not reject. */
+  /** The newest answer; undefined while there is none. `ask` must not reject. */
   ask<T>(key: string, question: string, ask: () => Promise<T>): T | undefined {
     const id = `${key} ${question}`;
     const known: Question = this.#asked.get(id) ?? { answeredAt: Number.NEGATIVE_INFINITY, isPending: false };
@@ -47,7 +47,7 @@ export class Questions {
     return known.answer as T | undefined;
   }
 
-  /** Forgets what was asked about a key. */
+  /** Drops all questions and answers of a key. */
   forget(key: string): void {
     for (const id of this.#asked.keys()) if (id.startsWith(`${key} `)) this.#asked.delete(id);
   }

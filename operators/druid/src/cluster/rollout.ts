@@ -6,7 +6,7 @@ import { differing, missingFrom } from "./difference.js";
 
 export type LiveWorkload = StatefulSet | Deployment;
 
-/** What an apply of a workload would mean for its pods. `scale` changes nothing but their number. */
+/** How an apply affects the workload's pods. `scale` only changes their number. */
 export type RolloutAction = "create" | "none" | "scale" | "update";
 
 export function changeOf(
@@ -30,9 +30,9 @@ export function hashWith(go: GoJson, owner: Parameters<typeof withHash>[1]): (ch
 }
 
 export interface Progress {
-  /** All pods are of the newest revision and ready, as far as the group is rolled for now. */
+  /** All pods are ready, and those at or above the partition have the newest revision. */
   readonly isDone: boolean;
-  /** Some pods are of an older revision. */
+  /** Some pods have an older revision. */
   readonly isRolling: boolean;
   readonly replicas: number;
   readonly ready: number;
@@ -44,13 +44,13 @@ export function isObserved({ metadata, status }: LiveWorkload): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 }
 
-/** Also where the StatefulSet was made anew around them: then it knows but one revision, which they are not of. */
+/** Also true for a recreated StatefulSet: it knows only one revision, and adopted pods do not have it. */
 function hasOldPods({ status }: StatefulSet): boolean {
   const { currentRevision, updateRevision, replicas = 0, currentReplicas = 0, updatedReplicas = 0 } = status ?? {};
   return currentRevision !== updateRevision || replicas > Math.max(currentReplicas, updatedReplicas);
 }
 
-/** How far a workload is, by what its controller has observed of its newest generation. */
+/** The rollout progress that the workload's status reports for its newest generation. */
 export function progressOf(live: LiveWorkload): Progress {
   const { readyReplicas = 0, updatedReplicas = 0 } = live.status ?? {};
   const replicas = live.spec?.replicas ?? 1;
@@ -84,13 +84,13 @@ export function progressOf(live: LiveWorkload): Progress {
   };
 }
 
-/** The partition with which an update begins: it touches no pod before the server has said which ones it concerns. */
+/** The partition at the start of an update: it holds back all pods until the new revision is observed. */
 export function held({ spec: { updateStrategy } }: WorkloadChild, replicas: number, batch: number): number {
   const isOwn = updateStrategy?.type === "OnDelete" || updateStrategy?.rollingUpdate?.partition !== undefined;
   return batch < 1 || isOwn ? 0 : replicas;
 }
 
-/** The ordinal from which on pods are replaced, or have been; 0 where all are, or are not replaced in batches. */
+/** The current partition: pods at or above it are being replaced. 0 if all are replaced, or batches are off. */
 export function partitionOf(wanted: WorkloadChild, live: StatefulSet, pods: readonly SetPod[], batch: number): number {
   const isOld = ({ pod }: SetPod): boolean => revisionOf(pod) !== live.status?.updateRevision;
   if (isObserved(live) && !hasOldPods(live) && !pods.some(isOld)) return 0;
@@ -98,7 +98,7 @@ export function partitionOf(wanted: WorkloadChild, live: StatefulSet, pods: read
   return Math.min(partition, held(wanted, live.spec?.replicas ?? 1, batch));
 }
 
-/** What is wrong with a pod, in one line; undefined for one that is well, or still starting. */
+/** What is wrong with a pod, in one line; undefined for a healthy or starting pod. */
 export function podTrouble(pod: Pod): string | undefined {
   const { status } = pod;
   if (status?.phase === "Failed" || status?.phase === "Unknown")
@@ -118,7 +118,7 @@ export function podTrouble(pod: Pod): string | undefined {
   return undefined;
 }
 
-/** The revision of its StatefulSet that a pod was made of. */
+/** The StatefulSet revision of a pod. */
 export function revisionOf({ metadata }: Pod): string | undefined {
   return metadata.labels?.["controller-revision-hash"];
 }
@@ -136,7 +136,7 @@ export function podsOfSet({ name }: Pick<NodeGroup, "name">, pods: readonly Pod[
   });
 }
 
-/** How many replicas a StatefulSet must have, or have had, for its pods. */
+/** The least replica count that explains these pods: the highest ordinal plus one. */
 export function replicasOf(pods: readonly SetPod[]): number {
   return Math.max(0, ...pods.map(({ ordinal }) => ordinal + 1));
 }
@@ -153,19 +153,19 @@ export function isFailing({ status }: Pod): boolean {
   return isUnready && (status?.containerStatuses ?? []).some(({ restartCount = 0 }) => restartCount > 1);
 }
 
-/** Those that run tasks. */
+/** Whether the group's processes run ingestion tasks. */
 export function isWorker({ node }: Pick<NodeGroup, "node">): boolean {
   return node.nodeType === "middleManager" || node.nodeType === "indexer";
 }
 
-/** How many pods of a StatefulSet are replaced before the rollout looks; 0 where it does not. */
+/** How many pods of a StatefulSet are replaced between checks; 0 for no checks. */
 export function batchOf({ node }: Pick<NodeGroup, "node">, batch: number): number {
   return node.maxUnavailable ?? (node.nodeType === "historical" || isWorker({ node }) ? batch : 0);
 }
 
 /**
- * The workload with what is not for the operator to change: a selector that fits the pods, since labels that were only added
- * leave it as good as it was; and the replicas that an autoscaler has chosen, which it does unless there are to be none.
+ * The workload with live values that the operator must not change. It keeps the live selector if that still matches the
+ * pod template, because a selector is immutable. It keeps the autoscaler's replicas unless the spec says 0.
  */
 export function asLive(
   { workload, node }: Pick<NodeGroup, "workload" | "node">,
@@ -181,7 +181,7 @@ export function asLive(
   };
 }
 
-/** The fields of a workload's spec that would have to change, and cannot. The sizes of claims are looked at apart. */
+/** The immutable spec fields that would have to change. Claim sizes are handled separately. */
 export function immutableChanges(wanted: WorkloadChild, live: LiveWorkload): readonly string[] {
   const selector = differing(live.spec?.selector, wanted.spec.selector).length > 0 ? ["selector"] : [];
   if (live.kind === "Deployment") return selector;

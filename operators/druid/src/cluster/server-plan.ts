@@ -8,7 +8,7 @@ import { CHILD_KINDS, isRefusal, KINDS } from "./cluster-pass.js";
 import { asLive, type LiveWorkload } from "./rollout.js";
 import { type ClusterSettings, settingsOf } from "./settings.js";
 
-/** What the operator would do with the cluster of a server, were its Druid object so. Nothing is written: applies are dry runs. */
+/** Plans what the operator would do if this Druid object were applied. Writes nothing: all applies are dry runs. */
 export async function planOnServer(client: Client, wanted: Druid, defaults: ClusterSettings): Promise<ChangePlan> {
   const { name, namespace = "default" } = wanted.metadata;
   const found = await client.find(Druid, name, { namespace });

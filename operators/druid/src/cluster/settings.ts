@@ -3,23 +3,23 @@ import { parseDuration } from "setpoint/clock";
 import type { Druid } from "../druid.js";
 import { ROLLOUT_ORDERS, type RolloutOrder } from "./order.js";
 
-/** Annotations of a Druid object that begin so override the operator's settings for that cluster. */
+/** Prefix of the Druid annotations that override the operator's settings for one cluster. */
 export const SETTING_PREFIX = "druid.setpoint.dev/";
 
 export interface ClusterSettings {
-  /** In which order the groups of a cluster are updated. */
+  /** The update order of node groups. */
   readonly rolloutOrder: RolloutOrder;
-  /** What to do with a child that somebody changed by hand. */
+  /** What to do with a child that somebody else changed. */
   readonly drift: "revert" | "report";
   /** What to do about a change of immutable fields: report it, or recreate the workload around its pods. */
   readonly immutableChanges: "refuse" | "recreate";
-  /** How long a volume that no pod needs is kept. */
+  /** How long to keep a claim that no pod needs. */
   readonly orphanGrace: Duration;
-  /** After how many pods of a historical or middle manager group the rollout pauses to look; 0 for never. */
+  /** How many pods of a historical, middle manager or indexer group to replace between checks; 0 for no checks. */
   readonly batch: number;
   /** How long a middle manager may finish its tasks before it is replaced. */
   readonly drainTimeout: Duration;
-  /** How long a rollout waits for a Druid that cannot be asked. */
+  /** How long a rollout waits while Druid is unreachable. */
   readonly unansweredTimeout: Duration;
 }
 
@@ -39,12 +39,12 @@ const CHOICES: Partial<Record<keyof ClusterSettings, readonly string[]>> = {
   immutableChanges: ["refuse", "recreate"],
 };
 
-/** `rolloutOrder` is set by `druid.setpoint.dev/rollout-order`. */
+/** The annotation of a setting: `druid.setpoint.dev/rollout-order` for `rolloutOrder`. */
 export function settingAnnotation(setting: string): string {
   return SETTING_PREFIX + setting.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
 }
 
-/** The operator's settings with those of the object over them; throws a `TypeError` for a value that makes no sense. */
+/** The operator's settings, overridden by the object's annotations. Throws a `TypeError` for an invalid value. */
 export function settingsOf({ metadata }: Pick<Druid, "metadata">, defaults: ClusterSettings): ClusterSettings {
   const given = (Object.keys(DEFAULT_SETTINGS) as (keyof ClusterSettings)[]).flatMap((setting) => {
     const text = metadata.annotations?.[settingAnnotation(setting)];

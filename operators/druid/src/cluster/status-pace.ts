@@ -4,17 +4,17 @@ import type { Druid } from "../druid.js";
 
 const PAUSE_MS = 5_000;
 
-/** Counts and names in the status change with every pod: they are written every few seconds, while what matters is written at once. */
+/** Limits status writes: counts and names change with every pod. Changed conditions are written at once. */
 export class StatusPace {
   readonly #clock: Clock;
-  /** When the status was last said, by the uid of its object. */
+  /** When each object's status was last written, by uid. */
   readonly #saidMs = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** For how long the status can wait; 0 for not at all. */
+  /** How long the status write can wait; 0 to write it now. */
   pauseMs({ metadata, status }: Druid, conditions: readonly Omit<NewCondition, "observedGeneration">[]): number {
     const isNews = conditions.some(({ type, status: value, reason }) => {
       const shown = findCondition(status?.conditions, type);

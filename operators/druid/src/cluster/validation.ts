@@ -13,13 +13,13 @@ export interface Problem {
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SERVICE = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
-/** A StatefulSet's pods have a label with its name and a hash of eleven characters. */
+/** The pod label controller-revision-hash (at most 63 characters) appends 11 characters to the StatefulSet's name. */
 const MAX_STATEFUL_SET = 52;
 const MAX_NAME = 63;
 /** Node types that have a dynamic configuration. */
 const CONFIGURABLE = ["coordinator", "overlord", "middleManager", "indexer"];
 
-/** Parts of Kubernetes objects by their Go types: our own definition of the kind says nothing of what is in them. */
+/** Go types of embedded Kubernetes fields, whose contents our schema leaves open. */
 const NATIVE: Readonly<Record<string, string>> = {
   additionalContainer: "[Container",
   affinity: "Affinity",
@@ -48,7 +48,7 @@ const NATIVE: Readonly<Record<string, string>> = {
   volumes: "[Volume",
 };
 
-/** Everything that is wrong with a cluster, each with the path of its field. Pure; empty where nothing is. */
+/** All problems of a Druid object, each with the path of its field. Pure. */
 export function validate(druid: Druid, go = new GoJson()): readonly Problem[] {
   const { spec } = druid;
   const native = (given: object, at: string): readonly Problem[] =>
@@ -59,7 +59,7 @@ export function validate(druid: Druid, go = new GoJson()): readonly Problem[] {
     ...native(spec, "spec"),
     ...Object.entries(spec.nodes).flatMap(([key, node]) => native(node, `spec.nodes.${key}`)),
   ];
-  // What follows reads them.
+  // The checks below read these fields and rely on their types.
   if (mistyped.length > 0) return mistyped;
   return [
     ...Object.keys(spec.nodes)
@@ -74,7 +74,7 @@ export function validate(druid: Druid, go = new GoJson()): readonly Problem[] {
   ];
 }
 
-/** Fields that have no effect where they stand: worth an event, no reason to stop. */
+/** Fields that have no effect. They are reported as events and do not stop the rollout. */
 export function notices({ spec }: Druid): readonly Problem[] {
   const groups = Object.entries(spec.nodes);
   const isOrdered = ({ podManagementPolicy }: { podManagementPolicy: string }) =>
@@ -209,7 +209,7 @@ function authProblems(auth: Druid["spec"]["auth"]): readonly Problem[] {
   return auth.secretRef.name ? [] : [{ path: "spec.auth.secretRef.name", message: "must name a Secret" }];
 }
 
-/** Druid has one dynamic configuration for its coordinators and one for its workers, of whatever group. */
+/** Druid has one dynamic configuration for all coordinators and one for all workers, so groups must not disagree. */
 function dynamicProblems({ spec }: Druid): readonly Problem[] {
   const keys = Object.keys(spec.nodes)
     .sort()

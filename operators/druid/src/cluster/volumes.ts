@@ -15,8 +15,8 @@ export type ClaimAction =
   | { readonly type: "wait"; readonly claim: PersistentVolumeClaim; readonly ms: number };
 
 /**
- * What to do about claims that no pod needs: those of ordinals beyond the replicas, and of groups that left the spec. Nothing
- * where any pod is unwell or there is none, since then nobody knows what they need.
+ * What to do with claims that no pod needs: ordinals beyond the replicas, and groups that left the spec. Does nothing
+ * unless there are pods and all are healthy, because otherwise a claim may still be needed.
  */
 export function orphanActions(
   claims: readonly PersistentVolumeClaim[],
@@ -48,7 +48,7 @@ export function orphanActions(
   });
 }
 
-/** Whether a claim with the label of a cluster is none of its own: another's, or of a StatefulSet that is. */
+/** Whether a claim with the cluster's label belongs to another controller, or to a StatefulSet that we do not own. */
 export function isOfOthers(claim: PersistentVolumeClaim, druid: Druid, foreign: readonly KubeObject[]): boolean {
   const isControlled = claim.metadata.ownerReferences?.some(({ controller }) => controller) ?? false;
   const isOf = ({ metadata }: KubeObject): boolean => new RegExp(`-${metadata.name}-\\d+$`).test(claim.metadata.name);
@@ -81,7 +81,7 @@ type Template = NonNullable<WorkloadChild["spec"]["volumeClaimTemplates"]>[numbe
 const sizeOf = (claim: Template | PersistentVolumeClaim | undefined): string | undefined =>
   claim?.spec?.resources?.requests?.storage as string | undefined;
 
-/** Whether the claims of a StatefulSet are to grow, and may. `classes` are the storage classes that are known, by name. */
+/** Whether the claims of a StatefulSet should and can be expanded. `classes` are the known storage classes by name. */
 export function expansionOf(
   wanted: WorkloadChild,
   live: StatefulSet,
@@ -121,7 +121,7 @@ export function expansionOf(
     : { type: "wait", message: `${message}, once all pods are ready` };
 }
 
-/** The claims of a StatefulSet that are smaller than their template says. */
+/** The claims of a StatefulSet that request less than their template. */
 export function claimsToGrow(
   set: string,
   sizes: Readonly<Record<string, string>>,
@@ -134,7 +134,7 @@ export function claimsToGrow(
   });
 }
 
-/** What a claim that was asked to grow waits for; undefined once it has grown. */
+/** What a pending volume expansion waits for; undefined once the claim has its requested size. */
 export function resizeState({ metadata, spec, status }: PersistentVolumeClaim): string | undefined {
   const [wanted, has] = [spec?.resources?.requests?.storage, status?.capacity?.storage];
   if (!wanted || !has || compareQuantities(has as string, wanted as string) >= 0) return undefined;

@@ -13,7 +13,7 @@ export function commonConfigName(cluster: string): string {
   return `${cluster}-druid-common-config`;
 }
 
-/** `extra` is the data of the ConfigMaps of `extraCommonConfig`, in their order: later ones win. */
+/** `extra` holds the data of the `extraCommonConfig` ConfigMaps, in order. Later ones take precedence. */
 export function commonConfig(druid: Druid, extra: readonly Data[]): Data {
   const { spec } = druid;
   const properties = (Object.keys(DEPENDENCIES) as (keyof typeof DEPENDENCIES)[]).map((field) => {
@@ -29,7 +29,7 @@ export function commonConfig(druid: Druid, extra: readonly Data[]): Data {
   );
 }
 
-/** What is wrong with the dependencies of a cluster, in druid-operator's words. */
+/** Problems of the cluster's dependencies, with druid-operator's messages. */
 export function dependencyProblems({ spec }: Druid): readonly { readonly path: string; readonly message: string }[] {
   return (Object.keys(DEPENDENCIES) as (keyof typeof DEPENDENCIES)[]).flatMap((field) => {
     const dependency = spec[field];
@@ -45,7 +45,7 @@ export function dependencyProblems({ spec }: Druid): readonly { readonly path: s
   });
 }
 
-/** The published CRD knows it as base64 of JSON; ours takes the object, too. */
+/** The published CRD stores base64 of JSON. Ours also accepts the object itself. */
 function dependencyProperties(given: unknown): string | undefined {
   let spec = given;
   if (typeof given === "string") {

@@ -29,11 +29,11 @@ function structs(): ReadonlyMap<string, readonly GoField[]> {
   );
 }
 
-/** The bytes that Go's json.Marshal makes of a Kubernetes object, as the types of druid-operator have it. */
+/** Writes Kubernetes objects byte for byte as Go's json.Marshal does with the types of druid-operator. */
 export class GoJson {
   readonly #structs = structs();
 
-  /** base64 of SHA-1, which druid-operator puts on its objects as the annotation `druidOpResourceHash`. */
+  /** Base64 of the SHA-1. druid-operator stores it in the annotation `druidOpResourceHash`. */
   hash(object: object & { readonly kind?: string }): string {
     return createHash("sha1").update(this.marshal(object)).digest("base64");
   }
@@ -42,12 +42,12 @@ export class GoJson {
     return this.#value(object, typeOf(object));
   }
 
-  /** As Go would write it: quantities in canonical form, and without what `omitempty` leaves out. */
+  /** The object as Go would write it: canonical quantities, and no fields that `omitempty` drops. */
   normal<T extends object & { readonly kind?: string }>(object: T): T {
     return this.#normal(object, typeOf(object)) as T;
   }
 
-  /** Where Go could not read a value as one of its types. */
+  /** The paths at which Go could not decode the value as the type. */
   problems(value: unknown, type: string, path: string): readonly Problem[] {
     const all = (values: object, inner: (key: string) => string | undefined, at: (key: string) => string) =>
       Object.entries(values).flatMap(([key, each]) => {
@@ -118,7 +118,7 @@ export class GoJson {
     return this.#struct((value ?? {}) as JsonObject, type);
   }
 
-  /** Fields that are newer than the types come last, so that a change of theirs changes the hash, too. */
+  /** Fields unknown to the Go types come last, so that changing them also changes the hash. */
   #struct(value: JsonObject, type: string): string {
     const fields = this.#fields(type);
     const shown = fields.filter(({ name, omitsEmpty, type }) => !omitsEmpty || !isEmpty(value[name], type));
@@ -136,7 +136,7 @@ export class GoJson {
 const isInteger = (value: unknown): boolean => Number.isInteger(value);
 const isText = (value: unknown): boolean => typeof value === "string";
 
-/** The types that have no parts. */
+/** The scalar types. */
 const SCALARS: Readonly<Record<string, { readonly what: string; readonly is: (value: unknown) => boolean }>> = {
   s: { what: "a string", is: isText },
   n: { what: "an integer", is: isInteger },
@@ -162,7 +162,7 @@ function typeOf({ kind }: { readonly kind?: string }): string {
   return kind === "HorizontalPodAutoscaler" ? `Autoscaling${kind}` : `${kind}`;
 }
 
-/** What `omitempty` leaves out: never a struct, and a pointer only where it is nil. */
+/** Whether `omitempty` drops the value. It never drops a struct, and drops a pointer only if it is nil. */
 function isEmpty(value: unknown, type: string): boolean {
   if (/^[A-Zqit]/.test(type)) return false;
   if (value === undefined || value === null) return true;
@@ -170,7 +170,7 @@ function isEmpty(value: unknown, type: string): boolean {
   return type[0] !== "*" && (value === "" || value === 0 || value === false);
 }
 
-/** Go before 1.22: escapes what HTML and JavaScript could trip over, and knows no `\\b` and `\\f`. */
+/** A JSON string as Go before 1.22 writes it: escapes HTML characters, and writes `\\b` and `\\f` as `\\u` escapes. */
 function text(value: string): string {
   return JSON.stringify(value)
     .replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)

@@ -1,13 +1,13 @@
 import type { Druid, DruidNode } from "../druid.js";
 
-/** What the children of every cluster have in common; pods and claims are watched by it. */
+/** The label of all children of all clusters. The operator watches pods and claims by it. */
 export const APP_LABEL = { app: "druid" } as const;
 export const CLUSTER_LABEL = "druid_cr";
 export const GROUP_LABEL = "nodeSpecUniqueStr";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** The name of a node group's workload, and the stem of its other names. */
+/** The name of a node group's workload, and the prefix of its other names. */
 export function groupName(cluster: string, key: string): string {
   return `druid-${cluster}-${key}`;
 }
@@ -16,7 +16,7 @@ export function clusterLabels(cluster: string): Labels {
   return { ...APP_LABEL, [CLUSTER_LABEL]: cluster };
 }
 
-/** The fixed labels win over those of the user: selectors rely on them. */
+/** Fixed labels override the user's labels because selectors rely on them. */
 export function groupLabels(druid: Druid, key: string, node: DruidNode): Labels {
   const { name } = druid.metadata;
   return {
@@ -34,7 +34,7 @@ export function labelSelector(labels: Labels): string {
     .join(",");
 }
 
-/** `broker-%s-service` takes the group's name; without a name, the Service has the group's. */
+/** Replaces `%s` in the template by the group's name. Without a template, the name is the group's. */
 export function serviceName(template: string | undefined, group: string): string {
   return template ? template.replace("%s", group) : group;
 }

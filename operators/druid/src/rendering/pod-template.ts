@@ -6,7 +6,7 @@ import type { Labels } from "./naming.js";
 const COMMON_VOLUME = "common-config-volume";
 const NODE_VOLUME = "nodetype-config-volume";
 
-/** The pods of a node group. `configSha` is in their environment, so that a changed configuration rolls them. */
+/** The pod template of a node group. `configSha` is in its environment, so a changed configuration rolls the pods. */
 export function podTemplate(druid: Druid, node: DruidNode, group: string, labels: Labels, configSha: string) {
   const { spec } = druid;
   const sidecars = [...(spec.additionalContainer ?? []), ...(node.additionalContainer ?? [])].map((each) => {
@@ -96,7 +96,7 @@ function defaultProbes(nodeType: string, port: number): Readonly<Record<"livenes
   if (nodeType !== "broker" && nodeType !== "historical")
     return { liveness: health, readiness: health, startup: health };
   const readiness = get(`/druid/${nodeType}/v1/readiness`, 20);
-  // A historical first reads what it has in its segment cache.
+  // A historical reads its segment cache before it becomes ready.
   const slow = { initialDelaySeconds: 180, periodSeconds: 30, timeoutSeconds: 10 };
   return { liveness: health, readiness, startup: nodeType === "historical" ? { ...readiness, ...slow } : readiness };
 }

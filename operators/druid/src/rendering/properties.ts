@@ -1,7 +1,7 @@
 const SEPARATOR = /^((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)$/s;
 const ESCAPES: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", f: "\f" };
 
-/** Reads Java properties; later ones win. Throws a `SyntaxError`, which names the line, where Java would refuse them. */
+/** Parses Java properties; later ones take precedence. Throws a `SyntaxError` with the line where Java would fail. */
 export function parseProperties(text: string): ReadonlyMap<string, string> {
   const properties = new Map<string, string>();
   const lines = text.split(/\r\n|\r|\n/);

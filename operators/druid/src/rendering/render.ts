@@ -9,7 +9,7 @@ import { podTemplate } from "./pod-template.js";
 
 export const HASH_ANNOTATION = "druidOpResourceHash";
 
-/** A child as it should be: plain JSON. */
+/** The desired state of a child, as plain JSON. */
 export interface Child {
   readonly apiVersion: string;
   readonly kind: string;
@@ -39,17 +39,17 @@ export interface NodeGroup {
   readonly configMap: Child;
   readonly services: readonly Child[];
   readonly workload: WorkloadChild;
-  /** Ingress, PodDisruptionBudget, HorizontalPodAutoscaler and claims of its own. */
+  /** Ingress, PodDisruptionBudget, HorizontalPodAutoscaler and the group's own claims. */
   readonly others: readonly Child[];
 }
 
 export interface RenderedCluster {
   readonly common: Child;
-  /** In the order of their keys. */
+  /** Sorted by key. */
   readonly groups: readonly NodeGroup[];
 }
 
-/** All children of a cluster. Pure: the same object always gives the same. `extra`: the data of `extraCommonConfig`. */
+/** Renders all children of a cluster. Pure. `extra` is the data of `extraCommonConfig`. */
 export function render(
   druid: Druid,
   extra: readonly Readonly<Record<string, string>>[] = [],
@@ -82,7 +82,7 @@ export function render(
   return { common: hashed(common), groups };
 }
 
-/** Every child, in the order in which they are made. */
+/** All children, in creation order. */
 export function childrenOf({ common, groups }: RenderedCluster): readonly Child[] {
   const each = groups.flatMap(({ configMap, services, workload, others }) => [
     configMap,
@@ -93,7 +93,7 @@ export function childrenOf({ common, groups }: RenderedCluster): readonly Child[
   return [common, ...each];
 }
 
-/** With the hash that druid-operator would put on the object: it tells a change of the spec from a change by hand. */
+/** Adds druid-operator's hash, which distinguishes a change of the spec from a change by somebody else. */
 export function withHash<T extends Child>(child: T, owner: OwnerReference | undefined, go: GoJson): T {
   const metadata = owner ? { ...child.metadata, ownerReferences: [owner] } : child.metadata;
   const annotations = { ...child.metadata.annotations, [HASH_ANNOTATION]: go.hash({ ...child, metadata }) };
@@ -187,8 +187,8 @@ export function others(druid: Druid, node: DruidNode, group: string, labels: Lab
 }
 
 /**
- * As a server keeps it: with the defaults of what is owned as a whole, and without a strategy that says nothing, which would
- * be owned and never be as stated.
+ * The child as the API server stores it. Adds the defaults of fieldRef and resourceFieldRef, which are owned as a
+ * whole. Drops an empty `strategy`: we would own it, but the stored value would never match.
  */
 export function asApplied<T extends Child>(child: T): T {
   const stored = JSON.stringify(child, (key, each) => {
