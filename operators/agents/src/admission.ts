@@ -14,7 +14,7 @@ import {
   type SpecProblem,
 } from "./spec-problems.js";
 
-/** Refuses, before they are stored, objects that could never be carried out; the message names the field. */
+/** Validating webhooks that reject objects which can never work. The message names the field. */
 export const admission: readonly Validator[] = [
   refusing(Agent, (agent) => [...agentProblems(agent), ...referenceProblems(agent)]),
   refusing(RemoteMCPServer, remoteServerProblems),
@@ -33,7 +33,7 @@ function refusing<T extends KubeObject & { readonly spec: unknown }>(
   };
   return validating(kind, {
     create: check,
-    // What was stored before may be labelled and deleted as it is.
+    // Allow metadata changes (labels, finalizers) to invalid objects that are already stored.
     update: (object, old) => (JSON.stringify(object.spec) === JSON.stringify(old.spec) ? undefined : check(object)),
   });
 }

@@ -25,28 +25,28 @@ import { SERVICE_LABEL } from "./translate/tool-server.js";
 
 export interface AgentsOptions extends Partial<TranslateSettings> {
   readonly store: Store;
-  /** How often tools are listed again; a minute unless given. */
+  /** How often to list tools. Defaults to a minute. */
   readonly refresh?: Duration;
-  /** Those that the operator watches; all where left out. */
+  /** The namespaces to watch. Defaults to all. */
   readonly namespaces?: readonly string[];
-  /** Checks objects before they are stored. Yes, unless given. */
+  /** Registers the validating webhooks. Defaults to true. */
   readonly admission?: boolean;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** How tools are listed: for tests. */
+  /** Replaces the listing of tools in tests. */
   readonly ask?: Ask<ToolTarget, ToolList>;
-  /** How models are listed: for tests. */
+  /** Replaces the listing of models in tests. */
   readonly askModels?: Ask<ModelTarget, readonly string[]>;
 }
 
 const REFRESH: Duration = "1m";
 
-/** The kinds that the operator serves, for their CRDs. */
+/** The operator's kinds, for their CRDs. */
 export const agentKinds = [Agent, RemoteMCPServer, MCPServer, ModelConfig, ModelProviderConfig] as const;
 
 /**
- * The operator: controllers for kagent's kinds on one translator, one set of probes and one database. It installs no
- * CRDs: those of kagent serve as well as its own (`agentKinds`).
+ * The operator: controllers for kagent's kinds that share one translator, one set of probes and one database. It
+ * installs no CRDs, because it works with kagent's CRDs as well as with its own (`agentKinds`).
  */
 export function agents(options: AgentsOptions): App {
   const {
@@ -109,7 +109,7 @@ export function agents(options: AgentsOptions): App {
   });
 }
 
-/** Ends what is asked when the process ends, or no longer leads. */
+/** Stops all probes when the process ends or loses the lease. */
 function probesOf({ tools, models }: Shared) {
   return {
     name: "discovery",

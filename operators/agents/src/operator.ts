@@ -2,7 +2,7 @@ import type { Command, OptionValues, ReadyMadeOperator } from "setpoint/command"
 import { UsageError } from "setpoint/command";
 import type { AgentsOptions } from "./agents-app.js";
 
-/** Its code is loaded when it is used: every command of the table is described at every start. */
+/** Loads the operator's code only when it is used, because every start of the CLI reads this description. */
 const load = () => import("./index.js");
 
 const translate: Command = {
@@ -36,7 +36,7 @@ const translate: Command = {
 };
 
 const API_PORT = 8083;
-/** Holds a URL with a password, which a flag would show to every process of the machine. */
+/** An environment variable, because every process of the machine could read a password in a flag. */
 const DATABASE_VARIABLE = "SETPOINT_AGENTS_DATABASE";
 
 export const agentsOperator: ReadyMadeOperator = {
@@ -121,7 +121,7 @@ export const agentsOperator: ReadyMadeOperator = {
 };
 
 function databaseOf(values: OptionValues, env: Readonly<Record<string, string | undefined>>): string {
-  // `up` passes no options: what it shows can be made anew from its objects.
+  // `up` passes no options. Its database can be rebuilt from the objects, so memory is enough.
   if (values.database === undefined) return ":memory:";
   const database = env[DATABASE_VARIABLE] || String(values.database);
   if (values["leader-elect"] === true && !/^postgres(ql)?:\/\//.test(database)) {

@@ -9,14 +9,14 @@ import { Agent } from "./kinds/agent.js";
 import { ModelConfig } from "./kinds/model-config.js";
 import { agentKey, pythonIdentifier } from "./translate/agent-config.js";
 
-/** Decides who may read. Gives the HTTP status of the refusal, or undefined for those who may. */
+/** Authorizes a request. Resolves to undefined if it is allowed, or else to the HTTP status. */
 export type Guard = (request: IncomingMessage, url: URL) => Promise<401 | 403 | undefined>;
 
 /** The sources of the API: the database for tools, the API server for agents. */
 export interface ApiSources {
   readonly store: Store;
   readonly client: Client;
-  /** All where left out. */
+  /** Limits the answers to these namespaces. Defaults to all. */
   readonly namespaces?: readonly string[] | undefined;
 }
 
@@ -28,14 +28,14 @@ interface Answer {
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** As kagent: a list without items is left out. */
+/** Omits an empty list, as kagent does. */
 const listed = (data: readonly object[], what: string): Answer => ({
   status: 200,
   body: { error: false, ...(data.length > 0 ? { data } : {}), message: `Successfully listed ${what}` },
 });
 const failed = (status: number, error: string): Answer => ({ status, body: { error } });
 
-/** kagent's REST API as far as it reads what the operator knows. Every replica answers, whoever leads. */
+/** The part of kagent's REST API that reads the operator's data. Every replica answers, not only the leader. */
 export async function answerApi(sources: ApiSources, path: string, query: URLSearchParams): Promise<Answer> {
   const { store } = sources;
   switch (path) {
@@ -129,7 +129,7 @@ export async function startApi(
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   };
   const server = createServer((request, response) => void respond(request, response));
-  // The process ends with its manager, whoever is still connected here.
+  // Open connections must not keep the process alive after the manager ends.
   server.on("connection", (socket) => socket.unref()).unref();
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
   const address = server.address() as { readonly port: number };
@@ -142,7 +142,7 @@ export async function startApi(
   };
 }
 
-/** Callers on this machine may read; others by what the cluster says of their token. */
+/** Serves the API. Local callers may read; the API server reviews the tokens of all others. */
 export async function serveApi(
   sources: Omit<ApiSources, "client">,
   address: string,
@@ -165,22 +165,22 @@ function listenAddress(address: string): { readonly host: string; readonly port:
   }
 }
 
-/** A page in a browser is on this machine too, and must not read: it names another host. */
+/** Allows local callers only. Checks the Host header against DNS rebinding by pages in a local browser. */
 export const fromThisMachine: Guard = async ({ headers, socket }) => {
   const isHere = /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? "");
   const named = (headers.host ?? "").replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
   return isHere && LOOPBACK.has(named) ? undefined : 403;
 };
 
-/** Whoever may list these objects may read the path. */
+/** To read a path, a caller must be allowed to list these resources. */
 const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   "/api/tools": ["remotemcpservers", "mcpservers"],
   "/api/toolservers": ["remotemcpservers", "mcpservers"],
 };
 
 /**
- * The API server says whose the token is, and whether they may list the objects that an answer tells of. Nothing is
- * remembered. Paths would not do: every cluster lets all who are authenticated get `/api/*`.
+ * Authenticates the token with a TokenReview, and authorizes the user to list the resources behind the path. Caches
+ * nothing. Does not authorize the path itself, because every cluster lets all authenticated users get `/api/*`.
  */
 export function reviewed(client: Client): Guard {
   return async ({ headers }, { pathname, searchParams }) => {

@@ -6,14 +6,14 @@ import { agentKinds } from "./agents-app.js";
 import { Agent } from "./kinds/agent.js";
 import { ModelConfig } from "./kinds/model-config.js";
 
-/** Installs the kinds that are not there. What somebody else has installed, such as kagent's own CRDs, stays as it is. */
+/** Creates missing CRDs. Leaves existing ones, such as kagent's own, unchanged. */
 export async function installKinds(client: Client): Promise<void> {
   for (const kind of agentKinds) await createMissing(client, CustomResourceDefinition, kind.crd() as never);
 }
 
 const metadata = (name: string) => ({ name, namespace: "default" });
 
-/** Objects to try the operator with. */
+/** Sample objects. */
 export const sampleObjects: readonly { readonly kind: Kind; readonly object: object }[] = [
   { kind: Secret, object: { metadata: metadata("openai"), stringData: { "api-key": "put-your-key-here" } } },
   {
@@ -36,8 +36,8 @@ export const sampleObjects: readonly { readonly kind: Kind; readonly object: obj
 ];
 
 /**
- * Creates the objects that are not there. They are looked for first: while the webhook of an operator that was killed
- * still stands, even the creation of what is there fails.
+ * Creates missing sample objects. Reads each one first: while the webhook of a killed operator is still registered,
+ * even the create of an existing object fails.
  */
 export async function installSamples(client: Client): Promise<void> {
   for (const { kind, object } of sampleObjects) {

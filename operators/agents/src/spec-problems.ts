@@ -10,7 +10,7 @@ import { parseGoUrl } from "./translate/go-url.js";
 import { hasSkills, skillsConfig } from "./translate/skills.js";
 import { toolServerKind } from "./translate/tool-server.js";
 
-/** What is wrong with an object by itself, with the path of the field; beyond what its schema says. */
+/** A problem that the schema cannot express, with the path of its field. Depends on no other object. */
 export interface SpecProblem {
   readonly path: string;
   readonly message: string;
@@ -49,7 +49,7 @@ export function agentProblems({ metadata, spec }: Agent): readonly SpecProblem[]
   return problems;
 }
 
-/** Adds what a check throws, by the path that its message begins with, or by the one that is given. */
+/** Adds an error that the check throws. Uses the path at the start of its message, or else the given path. */
 function addThrown(add: Add, path: string, check: () => unknown): void {
   try {
     check();
@@ -87,7 +87,7 @@ function declarativeProblems({ metadata, spec }: Agent, add: Add): void {
     const isSelf = agent?.name === metadata.name && (agent.namespace || metadata.namespace) === metadata.namespace;
     if (isSelf) add(`${path}.agent.name`, "agent tool cannot be used to reference itself");
   });
-  // Two ConfigMaps may share an alias where they share no key; one ConfigMap shares all of its own.
+  // Two ConfigMaps may share an alias if their keys differ. The same ConfigMap twice always collides.
   const sources = (promptTemplate?.dataSources ?? []).map(({ alias, name }) => `${alias || name} ${name}`);
   sources.forEach((source, index) => {
     const path = `spec.declarative.promptTemplate.dataSources[${index}]`;
@@ -95,7 +95,7 @@ function declarativeProblems({ metadata, spec }: Agent, add: Add): void {
   });
 }
 
-/** References that no other object can allow: servers that are run in a namespace serve that namespace alone. */
+/** References that are never allowed: MCPServers and Services can only be used in their own namespace. */
 export function referenceProblems({ metadata, spec }: Agent): readonly SpecProblem[] {
   return (spec.declarative?.tools ?? []).flatMap(({ mcpServer }, index): readonly SpecProblem[] => {
     const kind = mcpServer && toolServerKind(mcpServer);
@@ -106,7 +106,7 @@ export function referenceProblems({ metadata, spec }: Agent): readonly SpecProbl
   });
 }
 
-/** The URL with its scheme, which may be left out. */
+/** Adds the scheme to a URL without one. */
 export function effectiveUrl({ url, tls }: Pick<RemoteMCPServer["spec"], "url" | "tls">): string {
   return url.includes("://") ? url : `${tls ? "https" : "http"}://${url}`;
 }
@@ -128,7 +128,7 @@ export function remoteServerProblems({ spec }: RemoteMCPServer): readonly SpecPr
 
 const isTime = (text: string): boolean => (goDurationMs(text) ?? 0) > 0;
 
-/** Providers that have a block of required fields. */
+/** Providers that require their own block of settings. */
 const NEEDS_BLOCK = ["AzureOpenAI", "Ollama", "GeminiVertexAI", "AnthropicVertexAI", "Bedrock", "SAPAICore", "Foundry"];
 
 export function modelProblems({ spec }: ModelConfig): readonly SpecProblem[] {

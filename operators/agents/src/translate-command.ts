@@ -3,7 +3,7 @@ import { type CommandContext, CommandError, UsageError } from "setpoint/command"
 import { stringify } from "yaml";
 import { translateCase } from "./translate/golden.js";
 
-/** `setpoint agents translate`: translates the Agent that a file names. */
+/** `setpoint agents translate`: translates the Agent that the file names as target. */
 export async function runTranslate({ values, stdin, stdout }: CommandContext): Promise<number> {
   const file = values.filename;
   if (typeof file !== "string") throw new UsageError("-f FILE is required: the file to translate");

@@ -28,14 +28,14 @@ import { checkNamespaces } from "./cross-namespace.js";
 import { sweepAgents } from "./server-rows.js";
 import { type Shared, shortened, trackedObjects } from "./shared.js";
 
-/** Short hashes of the rollout hash's parts, on the Deployment: they tell which part made pods roll. */
+/** Deployment annotation: short hashes of the rollout hash's inputs. They show which input made the pods roll. */
 export const ROLLOUT_INPUTS = "agents.setpoint.dev/rollout-inputs";
 const OWNED: Readonly<Record<string, Kind>> = { Deployment, Secret, Service, ServiceAccount, ConfigMap };
 const HIDDEN = "***";
 
 type Context = ReconcileContext<Agent>;
 
-/** Turns Agents into workloads. */
+/** Reconciles Agents into workloads. */
 export function agentController(shared: Shared): Controller<Agent> {
   return controller(Agent, {
     name: "agents",
@@ -78,7 +78,7 @@ async function reconcileAgent(agent: Agent, ctx: Context, shared: Shared): Promi
   return done();
 }
 
-/** Applies all that can be applied; throws the first error afterwards, so that nothing is pruned. */
+/** Applies every object even if one fails. Then throws an error, so that nothing is pruned. */
 async function applyAll({ manifest, rolloutInputs, config }: Translation, ctx: Context): Promise<void> {
   const failures: unknown[] = [];
   for (const object of manifest) {
@@ -97,7 +97,7 @@ async function applyAll({ manifest, rolloutInputs, config }: Translation, ctx: C
     try {
       await ctx.apply(kind as never, body as never, isDeployment ? { yields: ["spec.replicas"] } : {});
     } catch (error) {
-      // Tracked, so that the agent runs again when a foreign object of that name goes away.
+      // A tracked read: requeues the agent when the foreign object of that name is deleted.
       if (isSetpointError(error, "CHILD_NOT_OWNED")) await ctx.find(kind as never, String(metadata.name));
       failures.push(error);
     }
@@ -105,7 +105,7 @@ async function applyAll({ manifest, rolloutInputs, config }: Translation, ctx: C
   if (failures.length > 0) throw failures.find((error) => isSetpointError(error, "CHILD_NOT_OWNED")) ?? failures[0];
 }
 
-/** Without fields that are undefined. */
+/** Removes undefined fields. */
 const compact = (value: Json): unknown => JSON.parse(JSON.stringify(value));
 
 const encoded = (texts: JsonFields): Record<string, string> =>
@@ -131,7 +131,7 @@ function inputHashes(config: JsonFields, inputs: Translation["rolloutInputs"]): 
   ]);
 }
 
-/** Says as an event which parts of the configuration make the pods roll. */
+/** Emits an event that names the inputs which make the pods roll. */
 function tellRollout(
   { manifest, config, rolloutInputs }: Translation,
   before: Deployment | undefined,
@@ -151,7 +151,7 @@ function tellRollout(
   ctx.event("Normal", "RolloutTriggered", `pods are replaced because of ${why}; config-hash is now ${hash}`);
 }
 
-/** The configuration as it may be stored: without header values, and without a message that comes from a Secret. */
+/** The configuration for the database: masks header values, and a system message that comes from a Secret. */
 function withoutSecrets(config: JsonFields, { spec }: Agent): JsonFields {
   const masked = JSON.parse(goJson(config), (key, value: unknown) =>
     key === "headers" && typeof value === "object" && value !== null
@@ -194,7 +194,7 @@ function setWorkload(ctx: Context, deployment: Deployment | undefined): void {
     );
 }
 
-/** What the Go runtime does not do yet; the agent runs without it. */
+/** Reports features that the Go runtime does not support. The agent runs without them. */
 function setUnsupported({ spec, status }: Agent, ctx: Context): void {
   const { runtime, executeCodeBlocks, context } = spec.declarative ?? {};
   const features = [
@@ -210,11 +210,11 @@ function setUnsupported({ spec, status }: Agent, ctx: Context): void {
   }
 }
 
-/** Says in the status why an Agent is not accepted, with every condition; what a change may mend is tried again when it comes. */
+/** Sets all conditions of an Agent that is not accepted. Waits for a change if only a change can fix it. */
 async function rejected({ metadata }: Agent, ctx: Context, error: unknown): Promise<Outcome> {
   const message = shortened((error as Error).message);
   const deployment = await ctx.find(Deployment, metadata.name, { tracked: false });
-  // Pods of an earlier configuration run on; a Deployment of somebody else says nothing of this Agent.
+  // Pods of an earlier configuration keep running, so report them. Ignore a Deployment that another object owns.
   const isOwn = deployment?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid);
   const reject = (reason: string): void => {
     ctx.condition({ type: "Accepted", status: "False", reason, message });

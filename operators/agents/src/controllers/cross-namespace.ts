@@ -7,7 +7,7 @@ import { RemoteMCPServer } from "../kinds/remote-mcp-server.js";
 import { type Objects, required } from "../translate/objects.js";
 import { toolServerKind } from "../translate/tool-server.js";
 
-/** Throws `AGENTS_REFERENCE_DENIED` where an Agent uses something of another namespace that does not let it. */
+/** Throws `AGENTS_REFERENCE_DENIED` if an Agent refers to an object of another namespace that does not allow it. */
 export async function checkNamespaces(
   objects: Objects,
   { metadata, spec }: Agent,
@@ -39,7 +39,7 @@ async function admits(objects: Objects, allowed: AllowedNamespaces | undefined, 
   try {
     return matchesLabels(allowed.selector as never, metadata.labels);
   } catch (error) {
-    // It admits nobody; the object that has it says so in its status.
+    // An invalid selector allows no namespace. Its own object reports the problem in its status.
     if (error instanceof SelectorError) return false;
     throw error;
   }

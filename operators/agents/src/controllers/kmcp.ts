@@ -4,7 +4,7 @@ import type { MCPServer } from "../kinds/mcp-server.js";
 import type { Json, JsonFields } from "../translate/go-json.js";
 import { nonEmpty } from "../translate/go-json.js";
 
-/** What runs an MCPServer: the objects that kmcp makes for it. */
+/** The objects that run an MCPServer, as kmcp creates them. */
 export interface ServerManifest {
   readonly serviceAccount: JsonFields | undefined;
   readonly configMap: JsonFields;
@@ -16,7 +16,7 @@ const DEFAULT_IMAGES: Readonly<Record<string, string>> = {
   uvx: "ghcr.io/astral-sh/uv:debian",
   npx: "node:24-alpine3.21",
 };
-/** Speaks HTTP to callers, and stdio to the server. */
+/** The gateway serves HTTP to callers and talks stdio to the MCP server. */
 export const GATEWAY_IMAGE = "ghcr.io/agentgateway/agentgateway:0.9.0-musl";
 export const SERVER_CONFIG_HASH = "kmcp.kagent.dev/mcpserver-config-hash";
 

@@ -25,10 +25,10 @@ import { type Shared, shortened, trackedObjects } from "./shared.js";
 import { type Discovered, discoverTools, listedMessage, probeIdOf, serverIdOf, storeServer } from "./tool-discovery.js";
 import { serversOf } from "./usage.js";
 
-/** Set to `disabled` on an MCPServer, its tools are not listed. */
+/** Set to `disabled` to stop the operator from listing the tools of an MCPServer. */
 export const DISCOVERY_LABEL = "kagent.dev/discovery";
 
-/** Runs MCP servers as kmcp does, and lists their tools. */
+/** Reconciles MCPServers as kmcp does, and lists their tools. */
 export function mcpServers(shared: Shared): Controller<MCPServer> {
   return controller(MCPServer, {
     name: "mcpservers",
@@ -93,7 +93,7 @@ export function mcpServers(shared: Shared): Controller<MCPServer> {
   });
 }
 
-/** Applies a child; takes over what kmcp made, which refers to its MCPServer without calling it the controller. */
+/** Applies a child. Adopts children that kmcp created: their owner reference lacks `controller: true`. */
 async function applyChild(
   ctx: ReconcileContext,
   { metadata }: MCPServer,
@@ -108,7 +108,7 @@ async function applyChild(
       existing: isOurs ? "adopt" : "refuse",
     });
   } catch (error) {
-    // Tracked, so that the server runs again when a foreign object of that name goes away.
+    // A tracked read: requeues the server when the foreign object of that name is deleted.
     if (isSetpointError(error, "CHILD_NOT_OWNED")) await ctx.find(kind as never, metadata.name);
     throw error;
   }
@@ -120,7 +120,7 @@ export function toolServices(shared: Shared): Controller<Service> {
     name: "mcp-services",
     labelSelector: `${SERVICE_LABEL}=true`,
     uses: [scoped(Agent, { indexes: { servers: serversOf } })],
-    // Its condition stands in the status of the Service.
+    // The controller writes its condition into the Service's status.
     permissions: [{ apiGroups: [""], resources: ["services/status"], verbs: ["patch"] }],
     ...(shared.namespaces ? { namespaces: shared.namespaces } : {}),
     triggers: [discovered("Service", shared), sweep("Service", shared)],
@@ -150,7 +150,7 @@ export function toolServices(shared: Shared): Controller<Service> {
   });
 }
 
-/** Conditions of a Service are shared by everybody: ours has a name of its own. */
+/** Other controllers also write conditions of Services, so ours has a qualified type. */
 const SERVICE_CONDITION = "kagent.dev/ToolsDiscovered";
 
 function setDiscovered(
@@ -161,7 +161,7 @@ function setDiscovered(
   users: number,
 ): void {
   const shown = findCondition(status?.conditions, type);
-  // A Service has no generation.
+  // Works for a Service, too: it has no generation, so both sides are undefined.
   const isCurrent = shown !== undefined && shown.observedGeneration === metadata.generation;
   const usage = `used by ${users} agent${users === 1 ? "" : "s"}`;
   if (found.type === "listed") {

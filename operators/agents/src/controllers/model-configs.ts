@@ -7,7 +7,7 @@ import { describeProblems, modelProblems } from "../spec-problems.js";
 import { type Shared, secretHash } from "./shared.js";
 import { modelsOf } from "./usage.js";
 
-/** Checks what model configurations refer to, and hashes their Secrets, so that agents roll when one changes. */
+/** Checks the references of ModelConfigs, and hashes their Secrets so that agents roll when one changes. */
 export function modelConfigs(shared: Pick<Shared, "namespaces" | "usage">): Controller<ModelConfig> {
   return controller(ModelConfig, {
     name: "modelconfigs",
@@ -40,7 +40,7 @@ export function modelConfigs(shared: Pick<Shared, "namespaces" | "usage">): Cont
       }
       const users = (await ctx.byIndex(Agent, { models: `${namespace}/${metadata.name}` })).length;
       ctx.status({ observedGeneration: metadata.generation ?? 0, secretHash: secretHash(secrets) });
-      // The published CRD has no such field: it would drop it, and each run would write it again.
+      // The published CRD lacks usedBy and drops it. Skip it there, or every run would write it again.
       const usage = shared.usage.next(`ModelConfig ${namespace}/${metadata.name}`, status?.usedBy, users);
       if (status === undefined || status.usedBy !== undefined) ctx.status({ usedBy: usage.count });
       const problems = describeProblems(modelProblems(model));

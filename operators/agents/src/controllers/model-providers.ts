@@ -9,7 +9,7 @@ import { type ModelTarget, type Shared, secretHash, shortened } from "./shared.j
 const TIMEOUT_MS = 30_000;
 const KEY_NAMES = ["apiKey", "api-key", "api_key", "API_KEY"];
 
-/** Lists the models of providers, once for each specification and Secret. */
+/** Lists the models of each provider. Lists them again only when the spec or the Secret changes. */
 export function modelProviders(shared: Shared): Controller<ModelProviderConfig> {
   return controller(ModelProviderConfig, {
     name: "modelproviderconfigs",

@@ -18,7 +18,7 @@ import {
 } from "./tool-discovery.js";
 import { serversOf } from "./usage.js";
 
-/** Lists the tools of MCP servers elsewhere, and says in their status whether that works. */
+/** Lists the tools of remote MCP servers, and reports the result in their status. */
 export function remoteMcpServers(shared: Shared): Controller<RemoteMCPServer> {
   return controller(RemoteMCPServer, {
     name: "remotemcpservers",
@@ -32,7 +32,7 @@ export function remoteMcpServers(shared: Shared): Controller<RemoteMCPServer> {
         ctx.condition({ type: "Accepted", status, reason, message });
       const users = (await ctx.byIndex(Agent, { servers: id })).length;
       ctx.status({ observedGeneration: server.metadata.generation ?? 0 });
-      // The published CRD has no such field: it would drop it, and each run would write it again.
+      // The published CRD lacks usedBy and drops it. Skip it there, or every run would write it again.
       const usage = shared.usage.next(id, server.status?.usedBy, users);
       if (server.status === undefined || server.status.usedBy !== undefined) ctx.status({ usedBy: usage.count });
       await storeServer(serverIdOf(tool), server, tool.description, shared, ctx);

@@ -1,7 +1,7 @@
 import { type Kind, type KubeObject, type Trigger, type Watcher, watcher } from "setpoint";
 import type { Shared } from "./shared.js";
 
-/** Runs an object of a kind when there is a result about its tools. */
+/** Enqueues an object of the kind when its tools were listed, or could not be. */
 export function discovered(groupKind: string, { tools }: Shared): Trigger {
   const prefix = `${groupKind} `;
   return {
@@ -15,7 +15,7 @@ export function discovered(groupKind: string, { tools }: Shared): Trigger {
 
 const SWEEP_MS = 60_000;
 
-/** Does something at once and each minute, as long as the signal lasts. What fails is done again the next time. */
+/** Runs `work` now and then every minute until the signal aborts. Ignores failures: the next round tries again. */
 async function eachMinute(
   work: () => Promise<void>,
   { clock }: Pick<Shared, "clock">,
@@ -28,8 +28,8 @@ async function eachMinute(
 }
 
 /**
- * Removes the rows of servers that went away while nobody looked: before the start, or in the middle of a run that wrote
- * its row after all. Begins once all objects are known.
+ * Removes the rows of servers whose deletion the watcher missed: before the start, or during a run that wrote the row
+ * after the deletion. Starts once the cache has synced.
  */
 export function sweep(groupKind: string, shared: Shared): Trigger {
   return {
@@ -37,7 +37,7 @@ export function sweep(groupKind: string, shared: Shared): Trigger {
     start({ keys, signal }) {
       void eachMinute(
         async () => {
-          // Rows first: a row whose object is not there later belongs to none that came meanwhile.
+          // Read the rows before the keys. Otherwise the row of an object created in between would be deleted.
           const rows = (await shared.store.servers()).filter((row) => row.groupKind === groupKind);
           const living = new Set(keys());
           for (const row of rows) if (!living.has(row.name)) await shared.store.deleteServer(row, row.uid);
@@ -49,7 +49,7 @@ export function sweep(groupKind: string, shared: Shared): Trigger {
   };
 }
 
-/** The same for the rows of agents; `idOf` gives the id of a key. */
+/** Like {@link sweep}, for the rows of agents. `idOf` maps a key to a row id. */
 export function sweepAgents(idOf: (key: string) => string, shared: Shared): Trigger {
   return {
     name: "sweep",
@@ -67,7 +67,7 @@ export function sweepAgents(idOf: (key: string) => string, shared: Shared): Trig
   };
 }
 
-/** Removes the rows of a server when its object goes, or loses the label by which it was one. */
+/** Removes the rows of a server when its object is deleted, or no longer matches the label selector. */
 export function removedServers<T extends KubeObject>(
   kind: Kind<T>,
   groupKind: string,

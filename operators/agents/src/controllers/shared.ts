@@ -12,7 +12,7 @@ import type { UsageCounts } from "./usage.js";
 export type ToolTarget = ProbeTarget & McpTarget;
 export type ModelTarget = ProbeTarget & HttpTarget & { readonly answerList: string };
 
-/** What all controllers of the operator share. */
+/** Dependencies shared by all controllers of the operator. */
 export interface Shared {
   readonly store: Store;
   readonly clock: Clock;
@@ -20,13 +20,13 @@ export interface Shared {
   readonly models: Probes<ModelTarget, readonly string[]>;
   readonly settings: TranslateSettings;
   readonly usage: UsageCounts;
-  /** How often tools are listed again, unless an object says otherwise. */
+  /** How often to list tools, unless the object has its own interval. */
   readonly refreshMs: number;
-  /** All where left out. */
+  /** The namespaces to watch; undefined for all. */
   readonly namespaces: readonly string[] | undefined;
 }
 
-/** The reads of a run, tracked: whatever a translation reads runs it again when it changes or appears. */
+/** Tracked reads: the object is reconciled again when an object that the translation read changes or appears. */
 export function trackedObjects(ctx: Pick<ReconcileContext, "find">): Objects {
   return {
     find: <K extends Kind>(kind: K, name: string, namespace: string): Promise<ObjectOf<K> | undefined> =>
@@ -34,7 +34,7 @@ export function trackedObjects(ctx: Pick<ReconcileContext, "find">): Objects {
   };
 }
 
-/** A hash over Secrets as kagent makes it: sorted by their keys, of key and values without anything between. */
+/** kagent's hash over Secrets: sorted by key, with keys and values concatenated without separators. */
 export function secretHash(
   secrets: readonly { readonly key: string; readonly data: Readonly<Record<string, string>> }[],
 ): string {
@@ -46,6 +46,6 @@ export function secretHash(
   return hash.digest("hex");
 }
 
-/** An object's own condition, kept short enough for every server. */
+/** Truncates a condition message to 1,024 characters. */
 export const shortened = (message: string): string =>
   message.length > 1_024 ? `${message.slice(0, 1_021)}...` : message;

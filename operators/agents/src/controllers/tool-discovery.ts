@@ -13,16 +13,16 @@ import { plaintextUrl, type ToolServer } from "../translate/tool-server.js";
 import { type Shared, shortened, type ToolTarget } from "./shared.js";
 import { groupKindOf } from "./usage.js";
 
-/** How often to list this object's tools again: at least one second. Ignores invalid durations. */
+/** How often to list this object's tools; at least one second. Invalid durations are ignored. */
 export const INTERVAL_ANNOTATION = "kagent.dev/tool-refresh-interval";
-/** Each new value lists them at once. */
+/** Every new value lists the tools at once. */
 export const REFRESH_ANNOTATION = "kagent.dev/refresh-tools";
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MIN_INTERVAL_MS = 1_000;
-/** What a status may take of an object's 1.5 MB. */
+/** Limits the tools in the status, because an object can have at most 1.5 MB. */
 const MAX_STATUS_BYTES = 256 * 1024;
 
-/** What is known of a server's tools. `tools` are the last ones that it gave, whatever happened since. */
+/** The state of a server's tool discovery. `tools` is the last successful list, even after failures. */
 export type Discovered =
   | { readonly type: "pending"; readonly tools: readonly Tool[] }
   | { readonly type: "listed"; readonly tools: readonly Tool[] }
@@ -45,7 +45,7 @@ export const serverIdOf = ({ kind, namespace, name }: Pick<ToolServer, "kind" | 
 });
 export const probeIdOf = ({ name, groupKind }: ServerId): string => `${groupKind} ${name}`;
 
-/** Stores the row of a server, whatever is wrong with it: one that cannot be asked is there all the same. */
+/** Stores the row of a server, even of an invalid or unreachable one, so that the API lists it. */
 export async function storeServer(
   id: ServerId,
   { metadata }: KubeObject,
@@ -58,9 +58,9 @@ export async function storeServer(
 }
 
 /**
- * Has the tools of a server listed beside the workers, and gives what is known of them now. An answer runs the object
- * again; this stores it, in one transaction, and never waits for a server. Its row is stored before: {@link storeServer}.
- * Throws where something is not there that the server needs: headers, an authority.
+ * Requests a listing of the server's tools in the background, and returns the current state. Never waits for the
+ * server: its answer requeues the object, and that run stores the tools in one transaction. Call {@link storeServer}
+ * first. Throws if a referenced header value or CA is missing.
  */
 export async function discoverTools(
   server: ToolServer,
@@ -128,12 +128,12 @@ async function tlsMaterial(tls: Tls, namespace: string, objects: Objects): Promi
   return { ca, withoutSystemCa: tls.disableSystemCAs ?? false, verify: !tls.disableVerify, ...client };
 }
 
-/** The Secret of the authority, for the hash in the status. */
+/** The CA's Secret, for the hash in the status. */
 export async function caSecret(tls: Tls | undefined, namespace: string, objects: Objects) {
   return tls?.caCertSecretRef ? required(objects, Secret, tls.caCertSecretRef, namespace) : undefined;
 }
 
-/** As many tools as a status has room for. */
+/** The first tools, as many as fit into the status. */
 export function fittingTools(tools: readonly Tool[]): readonly Tool[] {
   let left = MAX_STATUS_BYTES;
   const fitting: Tool[] = [];

@@ -32,8 +32,8 @@ export function serversOf({ metadata, spec }: Agent): readonly string[] {
 const SPACING_MS = 10_000;
 
 /**
- * Spaces out how often a count of users is written: each write of a status runs all its readers, and many agents that
- * come at once would make each of them run for each other.
+ * Limits how often usage counts are written. Each status write requeues every agent that reads the object, so many new
+ * agents at once would requeue each other.
  */
 export class UsageCounts {
   readonly #clock: Clock;
@@ -43,7 +43,7 @@ export class UsageCounts {
     this.#clock = clock;
   }
 
-  /** The count to show now, and after how long to look again. */
+  /** The count to write now, and the requeue delay if that is not the latest. */
   next(key: string, shown: number | undefined, users: number): { readonly count: number; readonly againMs?: number } {
     if (shown === users) return { count: users };
     const nowMs = this.#clock.monotonic();

@@ -4,8 +4,8 @@ import { SqlStore } from "./sql-store.js";
 import type { Store } from "./store.js";
 
 /**
- * Opens `postgres://…`, a SQLite file, or `:memory:`. The driver is loaded when it is needed. Throws
- * `AGENTS_DATABASE_SHARED` for a file with more than one replica: each would have its own.
+ * Opens `postgres://…`, a SQLite file, or `:memory:`. Loads only the driver that it needs. Throws
+ * `AGENTS_DATABASE_SHARED` for a file with several replicas, because each would have its own database.
  */
 export async function openStore(database: string, clock: Clock, replicas = 1): Promise<Store> {
   if (/^postgres(ql)?:\/\//.test(database)) {

@@ -4,7 +4,7 @@ import { SCHEMA, type SqlDatabase, type SqlStatement } from "./sql-store.js";
 
 const STATEMENT_LIMIT_MS = 15_000;
 const CONNECTIONS = 8;
-/** Any number that all replicas share: they make the tables one after the other. */
+/** Advisory lock under which one replica at a time creates the tables. The number is arbitrary. */
 const SCHEMA_LOCK = 7_220_114;
 
 /** A PostgreSQL database, shared by all replicas. */
@@ -27,7 +27,7 @@ export class PostgresDatabase implements SqlDatabase {
       statement_timeout: STATEMENT_LIMIT_MS,
       query_timeout: STATEMENT_LIMIT_MS,
     });
-    // A connection that breaks while nobody uses it is replaced by the pool; without a listener it would end the process.
+    // The pool replaces idle connections that break. Without a listener, the error event would end the process.
     pool.on("error", () => {});
     const database = new PostgresDatabase(pool);
     const lock = { sql: `SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`, values: [] };
@@ -48,7 +48,7 @@ export class PostgresDatabase implements SqlDatabase {
         await client.query("COMMIT");
         return changed;
       } catch (error) {
-        // A connection whose transaction could not be undone is of no use to the next one.
+        // Discard a connection whose rollback failed: its transaction may still be open.
         await client.query("ROLLBACK").catch((failure: Error) => (broken = failure));
         throw error;
       } finally {
@@ -74,7 +74,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 }
 
-/** PostgreSQL counts its parameters. */
+/** Replaces `?` by PostgreSQL's numbered parameters. */
 function numbered(sql: string): string {
   let at = 0;
   return sql.replace(/\?/g, () => `$${++at}`);

@@ -6,16 +6,16 @@ export interface SqlStatement {
   readonly values: readonly SqlValue[];
 }
 
-/** What differs between databases. Parameters are written as `?`. */
+/** A database driver. Parameters are written as `?`. */
 export interface SqlDatabase extends AsyncDisposable {
-  /** Runs statements in one transaction; resolves to the number of rows that each changed. */
+  /** Runs statements in one transaction. Resolves to the number of changed rows of each statement. */
   write(statements: readonly SqlStatement[]): Promise<readonly number[]>;
   read(statement: SqlStatement): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** The items of a list of tools, which is one parameter in JSON: name, description, position. */
+  /** A SELECT that turns one JSON parameter, a list of tools, into rows of name, description and position. */
   readonly listedTools: string;
 }
 
-/** kagent's tables, with the object's uid and the order of tools beside its columns. */
+/** kagent's tables, plus columns for the object's uid and the order of tools. */
 export const SCHEMA = [
   "agent (id TEXT PRIMARY KEY, uid TEXT NOT NULL, type TEXT NOT NULL, config TEXT NOT NULL, workload_type TEXT NOT NULL DEFAULT 'deployment'",
   "toolserver (name TEXT, group_kind TEXT, uid TEXT NOT NULL, description TEXT NOT NULL, last_connected TEXT, PRIMARY KEY (name, group_kind)",
@@ -51,7 +51,7 @@ export class SqlStore implements Store {
         last_connected = CASE WHEN toolserver.uid = excluded.uid THEN toolserver.last_connected END
       WHERE toolserver.uid <> excluded.uid OR toolserver.description <> excluded.description`;
     return this.#write(
-      // Tools of an earlier object of that name are not this one's.
+      // Drop the tools of an earlier object with the same name.
       { sql: forget, values: [name, groupKind, name, groupKind, uid] },
       { sql, values: [name, groupKind, uid, description] },
     );
@@ -85,7 +85,7 @@ export class SqlStore implements Store {
     const owned = [name, groupKind, uid];
     const list = JSON.stringify(tools);
     const [, deleted = 0, stored = 0] = await this.#database.write([
-      // First: it locks the server's row, so that two replacements of its tools come one after the other.
+      // First, because it locks the server's row and so serializes concurrent replacements of its tools.
       connected,
       {
         sql: `DELETE FROM tool WHERE ${OF_SERVER} AND ${OWNED} AND id NOT IN (SELECT listed.name FROM (${listedTools}) AS listed)`,

@@ -4,12 +4,12 @@ import { AgentsError } from "../errors.js";
 import { SCHEMA, type SqlDatabase, type SqlStatement } from "./sql-store.js";
 
 const RETRY_MS = 50;
-/** How long another process may hold the file before a write fails, and its reconcile is tried again later. */
+/** How long to wait for a file that another process has locked. Then the write fails and its reconcile is retried. */
 const BUSY_LIMIT_MS = 15_000;
 
 /**
- * A SQLite file. Its driver is synchronous: a transaction begins and ends within one turn of the event loop, so no two of
- * this process overlap. A file that another process holds is waited for between turns, never inside of one.
+ * A SQLite file. The driver is synchronous: each transaction starts and ends in one turn of the event loop, so
+ * transactions of this process never overlap. Waiting for a locked file does not block the event loop.
  */
 export class SqliteDatabase implements SqlDatabase {
   readonly listedTools =

@@ -1,15 +1,15 @@
-/** The data behind the REST API. Derived from the objects: it can be rebuilt at any time. */
+/** The data behind the REST API. It is derived from Kubernetes objects and can be rebuilt at any time. */
 
 export interface AgentRow {
-  /** An identifier of Python: `team__NS__math_agent`. */
+  /** A Python identifier: `team__NS__math_agent`. */
   readonly id: string;
   readonly uid: string;
   readonly type: string;
-  /** The configuration as JSON, without values of Secrets. */
+  /** The configuration as JSON, without Secret values. */
   readonly config: string;
 }
 
-/** A tool server is known by both: `team/search` and `RemoteMCPServer.kagent.dev`. */
+/** Both fields identify a tool server: `team/search` and `RemoteMCPServer.kagent.dev`. */
 export interface ServerId {
   readonly name: string;
   readonly groupKind: string;
@@ -26,7 +26,7 @@ export interface Tool {
 }
 
 export interface ToolRow extends Tool {
-  /** Its server: `team/search`. */
+  /** The name of its server: `team/search`. */
   readonly server: string;
   readonly groupKind: string;
   /** RFC 3339. */
@@ -40,21 +40,21 @@ export interface StoredServer extends ServerRow {
 }
 
 /**
- * The database. Each method is one short transaction, or one statement; none is open across anything else that is awaited,
- * so no caller can hold up another. Writes that change nothing write nothing, and say so. Rows belong to an object by
- * its uid: what is meant for an object that is gone, or was made again, changes nothing.
+ * The database. Each method is one short transaction or statement. No transaction stays open across other awaits, so
+ * callers cannot block each other. A write that changes nothing resolves to false. Rows belong to the object with their
+ * uid, so a late write for a deleted or recreated object has no effect.
  */
 export interface Store extends AsyncDisposable {
-  /** Resolves to whether anything changed; so do the other writes. */
+  /** Like the other writes, resolves to whether anything changed. */
   putAgent(row: AgentRow): Promise<boolean>;
   deleteAgent(id: string, uid: string): Promise<boolean>;
   putServer(row: ServerRow): Promise<boolean>;
-  /** Takes its tools with it. */
+  /** Also deletes the server's tools. */
   deleteServer(server: ServerId, uid: string): Promise<boolean>;
-  /** All or nothing; the order is kept. Nothing happens where the server has no row with this uid. */
+  /** Atomic, and keeps the order. Does nothing if the server has no row with this uid. */
   replaceTools(server: ServerId, uid: string, tools: readonly Tool[], connectedAt: string): Promise<boolean>;
   agents(): Promise<readonly AgentRow[]>;
   servers(): Promise<readonly StoredServer[]>;
-  /** Of one server or of all, in the order in which servers gave them. */
+  /** The tools of one server or of all, in each server's order. */
   tools(server?: ServerId): Promise<readonly ToolRow[]>;
 }

@@ -4,16 +4,16 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Reads the events of a stream as its text arrives. A text without an end is cut by the limit on the whole answer. */
+/** Parses events incrementally. It has no limit of its own: the caller limits the size of the whole answer. */
 export class EventStreamReader {
-  /** The line that is not complete, in the pieces in which it came: a line may have megabytes, and is searched once. */
+  /** Pieces of the incomplete line. Joined only once, because a line may have megabytes. */
   #line: string[] = [];
-  /** A `\r` at the end of a text may be the half of `\r\n`. */
+  /** A trailing `\r`, which may be the first half of `\r\n`. */
   #held = "";
   #event = "";
   #data: string[] = [];
 
-  /** The events that are complete with this text. */
+  /** Returns the events that this text completes. */
   push(text: string): readonly StreamEvent[] {
     const events: StreamEvent[] = [];
     const lines = (this.#held + text).split(/\r\n|\n|\r(?!$)/);

@@ -10,11 +10,11 @@ export interface HttpTarget {
 }
 
 export interface TlsMaterial {
-  /** PEM. Beside the system's authorities, or in place of them. */
+  /** PEM. Trusted in addition to the system's CAs, or instead of them. */
   readonly ca?: string | undefined;
   readonly withoutSystemCa: boolean;
   readonly verify: boolean;
-  /** A client certificate and its key, PEM. */
+  /** The client certificate and its key, as PEM. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
 }
@@ -24,11 +24,11 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** After so long without a sign of life the connection is closed. */
+  /** Closes the connection after this long without data. */
   readonly silenceMs?: number;
 }
 
-/** An answer whose body is yet to be read. */
+/** A response whose body has not been read. */
 export interface HttpAnswer {
   readonly status: number;
   readonly contentType: string;
@@ -36,14 +36,14 @@ export interface HttpAnswer {
   readonly body: AsyncIterable<Uint8Array> & { destroy(): void };
 }
 
-/** Tells of a peer that vanished without a word, on streams that may be silent for long. */
+/** TCP keep-alive: detects a vanished peer on streams that may be silent for long. */
 const KEEP_ALIVE_MS = 60_000;
 
 const MAX_REDIRECTS = 5;
 
 /**
- * Sends a request on a connection of its own, and follows where the server sends it on to another path (`/mcp` to `/mcp/`):
- * headers may hold secrets, so never to another host. Rejects with `MCP_UNREACHABLE`, `MCP_TLS`, or the signal's reason.
+ * Sends a request on its own connection. Follows redirects on the same origin (`/mcp` to `/mcp/`), but never to another
+ * host, because headers may hold secrets. Rejects with `MCP_UNREACHABLE`, `MCP_TLS`, or the signal's reason.
  */
 export async function exchange(target: HttpTarget, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
   let { url } = request;
@@ -56,7 +56,7 @@ export async function exchange(target: HttpTarget, request: HttpRequest, signal:
   }
 }
 
-/** 307 and 308 keep the method; the others mean a GET. */
+/** Follows 307 and 308, which keep the method. Follows the others only for GET. */
 function redirectOf({ status, headers }: HttpAnswer, method: string, url: string): string | undefined {
   const isFollowed = [307, 308].includes(status) || (method === "GET" && [301, 302, 303].includes(status));
   if (!isFollowed || !headers.location || !URL.canParse(headers.location, url)) return undefined;
@@ -105,7 +105,7 @@ async function tlsOptions({ ca, withoutSystemCa, verify, cert, key }: TlsMateria
   };
 }
 
-/** Codes of Node's and OpenSSL's that tell of a certificate or a handshake. */
+/** Error codes of Node and OpenSSL for certificate and handshake problems. */
 const TLS_CODE = /CERT|TLS|SSL|SIGNATURE|ISSUER|SELF_SIGNED|EPROTO/;
 
 export function connectionError(error: Error, url: string): AgentsError {

@@ -9,7 +9,7 @@ interface ModelList {
   readonly endpoint: string;
   readonly path: string;
   readonly headers: (key: string) => Readonly<Record<string, string>>;
-  /** Where in the answer the list is. */
+  /** The field of the answer that holds the list. */
   readonly list: "data" | "models";
 }
 
@@ -34,7 +34,7 @@ const LISTS: Partial<Record<Provider, ModelList>> = {
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Where and how to ask; undefined for a provider that does not list its models in this way. */
+/** The request that lists the models; undefined if the provider has no such API. */
 export function modelListOf(
   type: Provider,
   endpoint: string | undefined,
@@ -46,7 +46,7 @@ export function modelListOf(
   return { url: `${base}${list.path}`, headers: list.headers(key), answerList: list.list };
 }
 
-/** The names of a provider's models, sorted. Rejects with an `MCP_…` error, whose codes tell the same things. */
+/** The names of a provider's models, sorted. Rejects with the same `MCP_…` errors as the listing of tools. */
 export async function listModels(
   target: HttpTarget & { readonly answerList: string },
   signal: AbortSignal,

@@ -4,8 +4,8 @@ import { EventStreamReader } from "./event-stream.js";
 import { connectionError, exchange, type HttpAnswer, type HttpTarget } from "./http-exchange.js";
 
 /**
- * A client of the Model Context Protocol for what the operator asks of servers: which tools they have. By Streamable
- * HTTP, or by the older HTTP with SSE. Answers are bounded, and sessions are ended.
+ * A client of the Model Context Protocol that only lists tools. It supports Streamable HTTP and the older HTTP with
+ * SSE. It limits the size of answers, and ends its sessions.
  */
 
 export interface McpTarget extends HttpTarget {
@@ -13,13 +13,13 @@ export interface McpTarget extends HttpTarget {
 }
 
 export interface McpLimits {
-  /** Of all answers of one discovery together. */
+  /** The limit for all answers of one discovery together. */
   readonly maxBytes: number;
   readonly maxPages: number;
 }
 
 export const DEFAULT_LIMITS: McpLimits = { maxBytes: 8 * 1024 * 1024, maxPages: 1_000 };
-/** How long a server may be silent about the end of its session. */
+/** How long to wait for the server's answer to the end of its session. */
 const GOODBYE_MS = 2_000;
 const PROTOCOL_VERSION = "2025-06-18";
 const EVENT_STREAM = "text/event-stream";
@@ -33,11 +33,11 @@ interface Message {
 }
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How messages of JSON-RPC reach a server and come back. */
+/** A transport for JSON-RPC messages. */
 interface Line {
-  /** Resolves to the answer, or to nothing for a notification. */
+  /** Resolves to the answer, or to undefined for a notification. */
   send(message: object, id: number | undefined): Promise<Message | undefined>;
-  /** Messages that come unasked; undefined where the server offers none. */
+  /** Messages that the server sends by itself; undefined if it does not support that. */
   incoming(): Promise<AsyncIterable<Message> | undefined>;
   onVersion(version: string): void;
   end(): Promise<void>;
@@ -50,9 +50,9 @@ interface Session {
 }
 
 export interface ToolList {
-  /** In the server's order; a name that comes twice counts once. */
+  /** In the server's order, without duplicate names. */
   readonly tools: readonly Tool[];
-  /** The server says that it tells of changes: {@link watchTools}. */
+  /** The server declares that it announces changes: see {@link watchTools}. */
   readonly announcesChanges: boolean;
 }
 
@@ -82,9 +82,9 @@ export async function listTools(
 const announces = ({ tools }: Fields): boolean => (tools as Fields | undefined)?.listChanged === true;
 
 /**
- * Keeps a session open in which a server tells of changes (`notifications/tools/list_changed`). Calls `onChanged` for each,
- * and once at the beginning, for what changed before anybody listened. Resolves at once where the server offers no such
- * stream; rejects when the stream breaks.
+ * Keeps a session open in which the server announces changes (`notifications/tools/list_changed`). Calls `onChanged`
+ * for each, and once at the start, because tools may have changed before the stream opened. Resolves at once if the
+ * server offers no such stream; rejects when the stream breaks.
  */
 export async function watchTools(target: McpTarget, signal: AbortSignal, onChanged: () => void): Promise<void> {
   const budget = new Budget(DEFAULT_LIMITS.maxBytes, () => {});
@@ -100,7 +100,7 @@ export async function watchTools(target: McpTarget, signal: AbortSignal, onChang
   });
 }
 
-/** Opens a session, and ends it whatever happens. */
+/** Opens a session, and always ends it. */
 async function inSession<T>(
   target: McpTarget,
   signal: AbortSignal,
@@ -185,7 +185,7 @@ async function streamableLine(target: McpTarget, signal: AbortSignal, budget: Bu
     onVersion: (version) => void (session = { ...session, "mcp-protocol-version": version }),
     async end() {
       if (session["mcp-session-id"] === undefined) return;
-      // A session that is not ended would stay with the server. It is ended even where the signal gave the rest up.
+      // End the session even after an abort. Otherwise the server would keep it.
       try {
         const goodbye = { method: "DELETE", url, headers: session, silenceMs: GOODBYE_MS } as const;
         (await exchange(target, goodbye, new AbortController().signal)).body.destroy();
@@ -220,7 +220,7 @@ function checkType({ contentType, body }: HttpAnswer, expected: string, url: str
   );
 }
 
-/** Servers ask as well (`ping`), and count for themselves. */
+/** Servers also send requests (`ping`), with ids of their own. A message with a method is never an answer. */
 const answers = (message: Message, id: number): boolean => message.id === id && message.method === undefined;
 
 async function readAnswer(answer: HttpAnswer, id: number, budget: Budget, url: string): Promise<Message> {
@@ -269,7 +269,7 @@ function parseMessage(text: string): Message {
   return parsed as Message;
 }
 
-/** The older transport: answers come over a stream that stays open, and the stream says where to send. */
+/** The older transport: answers arrive on a stream that stays open. Its `endpoint` event names the URL for requests. */
 async function sseLine(target: McpTarget, signal: AbortSignal, budget: Budget): Promise<Line> {
   const opening = { method: "GET", url: target.url, headers: { accept: EVENT_STREAM } } as const;
   const stream = await exchange(target, opening, signal);

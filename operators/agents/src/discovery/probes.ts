@@ -1,17 +1,17 @@
 import type { Clock, Random, Timer } from "setpoint/clock";
 
-/** Something outside that is asked again and again, and of which object it is asked. */
+/** An external server to ask repeatedly, and the object it belongs to. */
 export interface ProbeTarget {
-  /** Of the object: `RemoteMCPServer.kagent.dev team/search`. */
+  /** The id of the object: `RemoteMCPServer.kagent.dev team/search`. */
   readonly id: string;
   readonly uid: string;
   readonly generation: number;
-  /** Of all that the question depends on: a new one asks anew. */
+  /** A hash of everything that the request depends on. A new fingerprint causes a new request. */
   readonly fingerprint: string;
-  /** Whom few are asked of at once. */
+  /** Host and port, for the limit per host. */
   readonly host: string;
   readonly timeoutMs: number;
-  /** Undefined: asked once for each fingerprint, and again after failures. */
+  /** If undefined, asks once per fingerprint, and again only after failures. */
   readonly intervalMs: number | undefined;
 }
 
@@ -20,12 +20,12 @@ export type ProbeResult<Answer> = { readonly at: number } & (
   | { readonly type: "failure"; readonly error: unknown; readonly failures: number }
 );
 
-/** Asks a target. Calls `onProgress` whenever something of the answer arrives. */
+/** Asks a target. Calls `onProgress` whenever a part of the answer arrives. */
 export type Ask<Target, Answer> = (target: Target, signal: AbortSignal, onProgress: () => void) => Promise<Answer>;
 
 /**
- * Listens to a target that has answered, and calls `onChanged` when it has to be asked again. Resolves at once for one that
- * tells nothing; rejects when the connection breaks.
+ * Listens to a target that has answered, and calls `onChanged` when it must be asked again. Resolves at once for a
+ * target that announces no changes; rejects when the connection breaks.
  */
 export type Watch<Target, Answer> = (
   target: Target,
@@ -39,9 +39,9 @@ export interface ProbesOptions<Target, Answer> {
   readonly random: Random;
   readonly ask: Ask<Target, Answer>;
   readonly watch?: Watch<Target, Answer>;
-  /** How many are asked at once; 16 unless given. */
+  /** Concurrent requests in total. Defaults to 16. */
   readonly limit?: number;
-  /** How many of one host and port; 4 unless given. */
+  /** Concurrent requests per host and port. Defaults to 4. */
   readonly limitPerHost?: number;
 }
 
@@ -52,35 +52,36 @@ interface Entry<Target, Answer> {
   result: ProbeResult<Answer> | undefined;
   timer: Timer | undefined;
   abort: AbortController | undefined;
-  /** Stays after a watch that had nothing to tell; is taken away from one that broke, so that the next answer begins another. */
+  /** Kept after a watch that resolved. Cleared after one that broke, so that the next answer starts another. */
   watch: AbortController | undefined;
-  /** Something changed while it was asked. */
+  /** The target announced a change while a request was queued or running. */
   isStale: boolean;
   settledMs: number;
 }
 
 const DEFAULT_LIMIT = 16;
 const DEFAULT_LIMIT_PER_HOST = 4;
-/** An exchange that is silent for this long gives up its place, and goes on without one. */
+/** A request without progress for this long releases its slot, and continues without one. */
 const PATIENCE_MS = 500;
 const JITTER = 0.1;
 const MAX_BACKOFF = 8;
-/** How soon a target without an interval is asked again after a failure. */
+/** The retry interval of a target without an interval. */
 const RETRY_MS = 30_000;
-/** However often a target says that something changed, it is asked no more often than this. */
+/** The least time between requests, however often a target announces changes. */
 const CHANGE_SPACING_MS = 1_000;
-/** Each takes a socket; beyond these the interval has to do. */
+/** Each watch uses a socket. Beyond this limit, targets are only asked at their interval. */
 const MAX_WATCHES = 1_000;
 
 /**
- * Asks servers outside, beside the workers of all controllers: a cap in all and for each host, a deadline for each. Silent
- * servers give up their place at once, those that failed before stand behind those that did not: however many servers
- * hang, a healthy one is asked within the patience above. Answers are kept for the object and generation that asked.
+ * Asks external servers in the background, outside the controllers' workers. Limits concurrency in total and per host,
+ * and sets a deadline for each request. Silent servers release their slot after `PATIENCE_MS`, and servers that failed
+ * queue behind all others, so hanging servers delay a healthy one only briefly. A result is valid only for the object,
+ * generation and fingerprint that asked for it.
  */
 export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
   readonly #options: ProbesOptions<Target, Answer>;
   readonly #entries = new Map<string, Entry<Target, Answer>>();
-  /** Those that did not fail yet, then those that did; in order of their coming. */
+  /** Two FIFO queues: targets without failures go before targets that failed. */
   readonly #fresh = new Set<string>();
   readonly #failed = new Set<string>();
   readonly #busyHosts = new Map<string, number>();
@@ -93,13 +94,13 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
     this.#options = options;
   }
 
-  /** Tells of each result by its id. Dispose to end it. */
+  /** Calls the listener with the id of each result. Dispose to stop. */
   onResult(listener: (id: string) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Has a target asked from now on; anew where it is not the one that was asked before. */
+  /** Starts to ask a target. A changed uid, generation or fingerprint discards the old result and asks at once. */
   want(target: Target): void {
     if (this.#isOver) return;
     const entry = this.#entries.get(target.id);
@@ -125,7 +126,7 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
     this.#queue(fresh);
   }
 
-  /** Of the object with this uid alone, where it is given: another may have taken the name. */
+  /** Stops asking. With a uid, only if it matches: a new object may have the same name. */
   forget(id: string, uid?: string): void {
     const entry = this.#entries.get(id);
     if (!entry || (uid !== undefined && entry.target.uid !== uid)) return;
@@ -133,7 +134,7 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
     this.#drop(entry);
   }
 
-  /** The last result, where it is of this very object, generation and question. */
+  /** The last result for exactly this object, generation and fingerprint. */
   result(target: Target): ProbeResult<Answer> | undefined {
     const entry = this.#entries.get(target.id);
     return entry && isSame(entry.target, target) ? entry.result : undefined;
@@ -197,7 +198,7 @@ export class Probes<Target extends ProbeTarget, Answer> implements Disposable {
       deadline[Symbol.dispose]();
       patience[Symbol.dispose]();
     }
-    // Forgotten or replaced meanwhile: a late answer is nobody's.
+    // Ignore a late answer if the target was forgotten or replaced.
     if (this.#entries.get(target.id) === entry && !this.#isOver) this.#settle(entry, outcome);
     release();
   }

@@ -135,7 +135,7 @@ const spec = z
     allowedNamespaces: allowedNamespaces.optional(),
   })
   .meta({
-    // The default of the type fills it in; the rules refuse an empty specification, which would be the default otherwise.
+    // The default fills in `type`, so requiring it is safe. Otherwise `spec` would default to {}, which the rules reject.
     required: ["type"],
     ...rules({
       "has(self.type)": "type must be specified",
@@ -145,7 +145,7 @@ const spec = z
     }),
   });
 
-/** An AI agent: a declaration that the operator turns into a workload, or an image of one's own. */
+/** An AI agent: declared in the spec, or a container image that the user brings (BYO). */
 export const Agent = resource("kagent.dev/v1alpha2/Agent", {
   spec,
   status: z.object({ observedGeneration: z.int().optional(), conditions }),

@@ -8,7 +8,7 @@ export const PROVIDERS = [
 ] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-/** Numbers with a fraction are texts, as kagent has them. */
+/** Fractions are strings, as in kagent. */
 const fraction = text;
 const positive = z.int().min(1);
 
@@ -94,7 +94,7 @@ const BLOCKS = {
   foundry,
 };
 
-/** The block that belongs to a provider. */
+/** The spec field that holds the settings of a provider. */
 export const blockOf = (provider: Provider): keyof typeof BLOCKS =>
   Object.keys(BLOCKS).find((block) => block.toLowerCase() === provider.toLowerCase()) as keyof typeof BLOCKS;
 

@@ -18,7 +18,7 @@ const spec = z
     }),
   );
 
-/** A provider whose models are listed for users to choose from. */
+/** A model provider. The operator lists its models for users to choose from. */
 export const ModelProviderConfig = resource("kagent.dev/v1alpha2/ModelProviderConfig", {
   spec,
   status: z.object({

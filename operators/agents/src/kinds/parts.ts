@@ -2,16 +2,16 @@ import { k8s } from "setpoint";
 import type { DeepReadonly } from "setpoint/kinds";
 import { z } from "zod";
 
-/** Parts that the kinds of kagent have in common. */
+/** Schema parts shared by kagent's kinds. */
 
-/** The same optional field by several names. */
+/** Several optional fields of the same type. */
 export const optional = <T extends z.ZodType, Name extends string>(
   type: T,
   ...names: readonly Name[]
 ): Record<Name, z.ZodOptional<T>> =>
   Object.fromEntries(names.map((name) => [name, type.optional()])) as Record<Name, z.ZodOptional<T>>;
 
-/** Rules in CEL, each with its message. */
+/** CEL rules, each with its message. */
 export const rules = (messages: Readonly<Record<string, string>>) =>
   k8s.rules(...Object.entries(messages).map(([rule, message]) => k8s.rule(rule, message)));
 
@@ -23,12 +23,12 @@ export const conditionColumn = (type: string) => ({
 });
 
 /**
- * A part of a pod. The published CRDs spell out PodSpec; here the API server checks it when it becomes part of a
- * Deployment, and the field stays open.
+ * A part of a PodSpec. The published CRDs contain its schema. Here the field stays open, because the API server
+ * validates it as part of the Deployment.
  */
 export const podPart = z.looseObject({});
 export const podParts = z.array(podPart);
-/** Items that server-side apply tells apart by their name. */
+/** A list that server-side apply merges by name. */
 export const namedPodParts = z.array(z.looseObject({ name: z.string() }));
 export const texts = z.record(z.string(), z.string());
 export const localReference = z.object({ name: z.string().default("") }).meta(k8s.mapAtomic);
@@ -41,7 +41,7 @@ export const condition = z.object({
   lastTransitionTime: z.string().meta({ format: "date-time" }),
   observedGeneration: z.int().min(0).optional(),
 });
-/** As the published CRDs have them: a list that one controller owns; of some kinds one that several share. */
+/** As in the published CRDs: an atomic list for most kinds, and a map by type for some (`sharedConditions`). */
 export const conditions = z.array(condition).optional();
 export const sharedConditions = z.array(condition).meta(k8s.listMap("type")).optional();
 
@@ -51,7 +51,7 @@ export const valueReference = z.object({
   key: text.max(253),
 });
 
-/** A header, by its value or by where its value is. */
+/** A header with a value or a reference to one. */
 export const header = z.object({ name: text, value: text.optional(), valueFrom: valueReference.optional() }).meta(
   rules({
     "(has(self.value) && !has(self.valueFrom)) || (!has(self.value) && has(self.valueFrom))":
@@ -85,7 +85,7 @@ const TLS_RULES = rules({
     "disableSystemCAs requires caCertSecretRef or disableVerify (trust-nothing config rejects every upstream)",
 });
 export const modelTls = z.object(TLS_FIELDS).meta(TLS_RULES);
-/** The field for client certificates is Setpoint's own; the published CRD drops it. */
+/** `clientCertSecretRef` is Setpoint's own field. The published CRD drops it. */
 export const serverTls = z.object({ ...TLS_FIELDS, clientCertSecretRef: text.optional() }).meta(TLS_RULES);
 
 export type Tls = DeepReadonly<z.infer<typeof serverTls>>;

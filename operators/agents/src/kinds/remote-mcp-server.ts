@@ -31,7 +31,7 @@ const status = z.object({
   usedBy: z.int().min(0).default(0),
 });
 
-/** An MCP server somewhere, reached by its URL. */
+/** An MCP server that the operator does not run, reached by its URL. */
 export const RemoteMCPServer = resource("kagent.dev/v1alpha2/RemoteMCPServer", {
   spec,
   status,

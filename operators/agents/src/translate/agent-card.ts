@@ -1,11 +1,11 @@
 import type { Agent } from "../kinds/agent.js";
 import { type JsonFields, nonEmpty } from "./go-json.js";
 
-/** What an agent says of itself to others (A2A). */
+/** The A2A card with which an agent describes itself to others. */
 export interface AgentCard {
-  /** As version 1.0 of the protocol has it. */
+  /** In version 1.0 of the protocol. */
   readonly card: JsonFields;
-  /** With the fields that clients of version 0.3 look for: what the agent's Secret holds. */
+  /** Also with the fields for clients of version 0.3. The agent's Secret holds this one. */
   readonly compatible: JsonFields;
 }
 

@@ -11,7 +11,7 @@ import type { TranslateSettings } from "./settings.js";
 import { skillNames } from "./skills.js";
 import { findToolServer, isInternalUrl, plaintextUrl, throughProxy, toolServerKind } from "./tool-server.js";
 
-/** The configuration of an agent, and what its parts add to the pod and to the rollout hash. */
+/** The configuration of an agent, and its additions to the pod and the rollout hash. */
 export interface AgentConfig {
   readonly config: JsonFields;
   readonly additions: PodAdditions;
@@ -20,11 +20,11 @@ export interface AgentConfig {
 
 const MAX_DEPTH = 10;
 
-/** The name of an object as an identifier of Python: `team/math-agent` is `team__NS__math_agent`. */
+/** A key as a Python identifier: `team/math-agent` becomes `team__NS__math_agent`. */
 export const pythonIdentifier = (key: string): string => key.replaceAll("-", "_").replaceAll("/", "__NS__");
 export const agentKey = ({ metadata }: Pick<Agent, "metadata">): string => `${metadata.namespace}/${metadata.name}`;
 
-/** Throws where an agent is, by way of its tools, a tool of itself, or the chain of agents is too long. */
+/** Throws if an agent is directly or indirectly its own tool, or if a chain of agents is too long. */
 export async function checkAgentGraph(objects: Objects, agent: Agent, path: readonly string[] = []): Promise<void> {
   const key = agentKey(agent);
   if (path.includes(key)) throw invalidSpec(`cycle detected in agent tool chain: ${[...path, key].join(" -> ")}`);
@@ -51,7 +51,7 @@ async function toolAgent(
   return required(objects, Agent, name, reference.namespace || namespace);
 }
 
-/** What the parts of an agent's configuration have in common, and what they add to. */
+/** Shared inputs and outputs of the functions that translate parts of an agent. */
 interface Build extends AgentConfig {
   readonly objects: Objects;
   readonly agent: Agent;
@@ -115,7 +115,7 @@ async function declarativeConfig(build: Build): Promise<JsonFields> {
   };
 }
 
-/** A model that the agent uses. Models of Foundry are for the Go runtime alone. */
+/** Translates a model of the agent. Only the Go runtime supports Foundry models. */
 async function agentModel(build: Build, name: string, isHashed: boolean): Promise<TranslatedModel> {
   const model = await translateModel(build.objects, build.namespace, name);
   if (model.provider === "Foundry" && build.agent.spec.declarative?.runtime !== "go") {
@@ -211,7 +211,7 @@ async function systemMessage(objects: Objects, { metadata, spec }: Agent): Promi
   throw invalidSpec("at least one system message source (systemMessage or systemMessageFrom) must be specified");
 }
 
-/** The system message with its template carried out, where the agent has sources for one. */
+/** The system message. Renders it as a template if the agent has `promptTemplate` data sources. */
 async function renderedMessage(
   objects: Objects,
   { metadata, spec }: Agent,

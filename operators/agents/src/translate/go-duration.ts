@@ -22,13 +22,13 @@ function nanoseconds(text: string): number | undefined {
   return match[1] === "-" ? -sumNs : sumNs;
 }
 
-/** Milliseconds of a duration as Go writes it: `5m0s`, `1.5h`. Undefined for what is none. */
+/** Parses a Go duration (`5m0s`, `1.5h`) into milliseconds; undefined if it is not a duration. */
 export function goDurationMs(text: string): number | undefined {
   const ns = nanoseconds(text);
   return ns === undefined ? undefined : ns / 1e6;
 }
 
-/** Its seconds as Go's Duration.Seconds gives them, to the last digit. */
+/** Seconds with exactly the digits of Go's Duration.Seconds. */
 export function goSeconds(text: string): number | undefined {
   const ns = nanoseconds(text);
   return ns === undefined ? undefined : Math.trunc(ns / 1e9) + (ns % 1e9) / 1e9;

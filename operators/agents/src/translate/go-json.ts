@@ -1,6 +1,6 @@
-/** Values as Go's encoding/json writes them: the bytes count, since agents' configurations are hashed. */
+/** A value to write as Go's encoding/json does. The bytes must match because configurations are hashed. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonFields;
-/** In the order in which they are written; undefined ones are left out. */
+/** Fields in output order. Undefined fields are omitted. */
 export interface JsonFields {
   readonly [name: string]: Json | undefined;
 }
@@ -13,7 +13,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   "\u2029": "\\u2029",
 };
 
-/** Compact, or indented by two spaces. Go escapes what could end a script element, and lone surrogates become U+FFFD. */
+/** Writes JSON, compact or indented. Escapes HTML characters like Go, and replaces lone surrogates by U+FFFD. */
 export function goJson(value: Json, indent?: number): string {
   const text = indent === undefined ? compact(value) : JSON.stringify(value, (_, field) => wellFormed(field), indent);
   return text.replace(/[<>&\u2028\u2029]/g, (character) => ESCAPED[character]!);
@@ -27,15 +27,15 @@ function compact(value: Json): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(wellFormed(name))}:${compact(field!)}`).join(",")}}`;
 }
 
-/** Objects put keys that are numbers first, so that the order of a map's keys can only be made where they are written. */
+/** Marks Go maps. Keys must be sorted on output, because JavaScript objects put numeric keys first. */
 const MAP = Symbol("map of Go");
 
-/** A Go map: {@link goJson} writes its keys in the order of their bytes. */
+/** A Go map: {@link goJson} sorts its keys by bytes. */
 export function goMap<T extends Json>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   return { ...map, [MAP]: true };
 }
 
-/** Like {@link goMap}, maps within it included: what was decoded into `any`. */
+/** Like {@link goMap}, recursively: a value that Go decoded into `any`. */
 export function goMaps(value: Json): Json {
   if (Array.isArray(value)) return value.map(goMaps);
   if (typeof value !== "object" || value === null) return value;
@@ -43,14 +43,14 @@ export function goMaps(value: Json): Json {
   return goMap(Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, goMaps(field)])));
 }
 
-/** `omitempty` of texts, lists and maps. */
+/** `omitempty` for strings, lists and maps. */
 export function nonEmpty<T extends Json>(value: T | undefined): T | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   if (typeof value === "object" && Object.keys(value).length === 0) return undefined;
   return value;
 }
 
-/** The number that a text holds; undefined for what is none, as the original drops it. */
+/** Parses a number; undefined if invalid, because kagent drops invalid numbers. */
 export function parseFraction(text: string | undefined): number | undefined {
   const isNumber = text !== undefined && /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text);
   return isNumber && Number.isFinite(Number(text)) ? Number(text) : undefined;

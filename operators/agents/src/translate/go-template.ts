@@ -1,8 +1,8 @@
 import { invalidSpec } from "../errors.js";
 
 /**
- * Go's text/template, as far as system messages use it: fields, variables, `if`, `with`, `range`, `include`, pipelines,
- * comparisons and `printf`, with Go's trimming of space and its printing of values. No nested templates.
+ * The subset of Go's text/template that system messages use: fields, variables, `if`, `with`, `range`, `include`,
+ * pipelines, comparisons and `printf`. Trims whitespace and prints values like Go. No nested templates.
  */
 
 type Value = string | number | boolean | readonly Value[] | Readonly<{ [field: string]: unknown }> | undefined;
@@ -19,19 +19,19 @@ interface Pipeline {
 
 const fail = (why: string): Error => invalidSpec(`system message template: ${why}`);
 
-/** Throws `AGENTS_INVALID_SPEC` for a template that cannot be read or carried out. */
+/** Renders a template. Throws `AGENTS_INVALID_SPEC` if it cannot be parsed or executed. */
 export function executeTemplate(source: string, data: Value, functions: TemplateFunctions): string {
   const render = new Parser(split(source), { ...BUILT_IN, ...functions }).parse();
   return render(data, new Map([["$", data]]));
 }
 
-/** Throws `AGENTS_INVALID_SPEC` for a template that cannot be read, whatever it is given later. */
+/** Throws `AGENTS_INVALID_SPEC` if a template cannot be parsed. Does not execute it. */
 export function checkTemplate(source: string, functions: readonly string[]): void {
   const known = Object.fromEntries(functions.map((name) => [name, () => ""]));
   new Parser(split(source), { ...BUILT_IN, ...known }).parse();
 }
 
-/** Turns a template into a function that renders it. */
+/** Compiles a template into a function that renders it. */
 class Parser {
   readonly #pieces: readonly Piece[];
   readonly #functions: TemplateFunctions;
@@ -48,7 +48,7 @@ class Parser {
     return render;
   }
 
-  /** Up to `end` or `else`, which is given back. */
+  /** Parses up to `end` or `else`, and returns that action. */
   #list(): { readonly render: Render; readonly end: string | undefined } {
     const parts: Render[] = [];
     const render: Render = (dot, scope) => parts.map((part) => part(dot, scope)).join("");
@@ -121,7 +121,7 @@ class Parser {
     return { declares, evaluate };
   }
 
-  /** Takes tokens up to a closing parenthesis. */
+  /** Parses a pipeline up to a closing parenthesis. */
   #commands(tokens: string[]): Evaluate {
     const commands: { called?: string; readonly operands: Evaluate[] }[] = [{ operands: [] }];
     while (tokens.length > 0 && tokens[0] !== ")") {
@@ -171,7 +171,7 @@ function operand(token: string): Evaluate {
   };
 }
 
-/** Texts and actions, with the space taken off that `{{-` and `-}}` ask for, and comments left out. */
+/** Splits a template into texts and actions. Applies `{{-` and `-}}`, and drops comments. */
 function split(source: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
@@ -195,7 +195,7 @@ function split(source: string): readonly Piece[] {
   return pieces;
 }
 
-/** Where an action ends: `}}` that is neither quoted nor in a comment. */
+/** The position of the `}}` that ends an action, outside quotes and comments. */
 function endOfAction(source: string, from: number): number {
   const action = /(?:-?\s*\/\*[\s\S]*?\*\/\s*-?|(?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|(?!}})[^"`])*)(?=}})/y;
   action.lastIndex = from;
@@ -222,7 +222,7 @@ function itemsOf(value: Value): readonly (readonly [Value, Value])[] {
 
 const isTrue = (value: Value): boolean => (typeof value === "object" ? itemsOf(value).length > 0 : Boolean(value));
 
-/** As Go's fmt prints a value. */
+/** Prints a value like Go's fmt. */
 function print(value: Value): string {
   if (value === undefined) return "<no value>";
   if (Array.isArray(value)) return `[${value.map(print).join(" ")}]`;
@@ -261,7 +261,7 @@ function indexOf(value: Value, ...keys: Value[]): Value {
   }, value);
 }
 
-/** Like fmt.Sprint: a space between operands where neither is a text. */
+/** Like fmt.Sprint: adds a space between operands if neither is a string. */
 function printAll(...args: Value[]): string {
   return args.reduce<string>((text, arg, at) => {
     const needsSpace = at > 0 && typeof arg !== "string" && typeof args[at - 1] !== "string";

@@ -1,4 +1,4 @@
-/** A URL as Go's net/url reads it, as far as translation looks at it: schemes are optional. */
+/** A URL as Go's net/url parses it, with the parts that translation needs. The scheme is optional. */
 export interface GoUrl {
   readonly scheme: string;
   /** With its port. */
@@ -17,7 +17,7 @@ export function parseGoUrl(text: string): GoUrl | undefined {
   const match = PARTS.exec(text);
   if (!match || /[\s\p{Cc}]/u.test(match[2] ?? "")) return undefined;
   const [, scheme = "", host = "", path = "", tail = ""] = match;
-  // Without a scheme, Go takes no path whose first part holds a colon.
+  // Without a scheme, Go rejects a path whose first segment contains a colon.
   if (scheme === "" && match[2] === undefined && /^[^/]*:/.test(path)) return undefined;
   if (/:[^:]*[^:\d][^:]*$/.test(host.replace(/^\[.*\]/, ""))) return undefined;
   const port = /:(\d*)$/.exec(host)?.[1] ?? "";

@@ -9,7 +9,7 @@ import type { Objects } from "./objects.js";
 import { DEFAULT_SETTINGS, type TranslateSettings } from "./settings.js";
 import { translateAgent } from "./translate.js";
 
-/** A case as kagent's own tests of its translator have it. */
+/** The format of kagent's own translator test cases. */
 interface TranslationCase {
   readonly operation?: string;
   readonly targetObject: string;
@@ -19,14 +19,14 @@ interface TranslationCase {
   readonly objects: readonly KubeObject[];
 }
 
-/** What kagent's tests set for every case. */
+/** kagent's tests use these settings for every case. */
 const CASE_SETTINGS: TranslateSettings = { ...DEFAULT_SETTINGS, imageTag: "dev", inheritAnnotations: true };
 
-/** `n` is a field of OpenAI's. */
+/** Single letters are strings, not booleans: OpenAI has a field `n`. */
 const letter: ScalarTag = { tag: "tag:yaml.org,2002:str", default: true, test: /^[YyNn]$/, resolve: (text) => text };
 /**
- * YAML as Kubernetes' own tools read it: of version 1.1 (`0444` is octal, `yes` is true), but times, `1:30` and single letters
- * are texts.
+ * YAML as Kubernetes tools read it: version 1.1 (`0444` is octal, `yes` is true), except that timestamps, `1:30` and
+ * single letters are strings.
  */
 const DIALECT = {
   version: "1.1",
@@ -38,10 +38,10 @@ const DIALECT = {
   ],
 } as const;
 
-/** Left out wherever they stand: they differ from run to run. */
+/** Fields to drop at any depth because they differ in every run. */
 const DROPPED = new Set(["id", "created_at", "updated_at", "uuid"]);
 
-/** Translates a case from YAML, and gives the result in the form of kagent's own expected outputs. */
+/** Translates a YAML case. Returns the result in the format of kagent's expected outputs. */
 export async function translateCase(text: string, more: Partial<TranslateSettings> = {}): Promise<Json> {
   const given = read(text);
   if (!Array.isArray(given?.objects)) throw invalidSpec("objects: expected a list of Kubernetes objects");
@@ -69,7 +69,7 @@ function read(text: string): TranslationCase {
   }
 }
 
-/** The objects of a case; the namespaces that they stand in, or that their URLs name, are there as well. */
+/** The objects of a case, plus the namespaces that the objects are in or that their URLs name. */
 function objectsOf({ objects, namespace: own }: TranslationCase): Objects {
   const idOf = (apiVersion: string, kind: string) =>
     `${apiVersion.startsWith("kagent.dev/") ? "kagent.dev" : apiVersion}/${kind}`;
@@ -103,7 +103,7 @@ function splitId(id: string): readonly [string, string] {
   return [id.slice(0, slash), id.slice(slash + 1)];
 }
 
-/** Without what differs from run to run; an empty list is null, as in kagent's expected outputs. */
+/** Drops fields that differ in every run. Empty lists become null, as in kagent's expected outputs. */
 function normalised(value: Json): Json {
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(normalised);
   if (typeof value !== "object" || value === null) return value;

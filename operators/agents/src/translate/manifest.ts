@@ -13,16 +13,16 @@ export const CONFIG_HASH = "kagent.dev/config-hash";
 const PORT = 8080;
 const DEFAULT_RESOURCES = { limits: { cpu: "2", memory: "1Gi" }, requests: { cpu: "100m", memory: "384Mi" } };
 
-/** The parts of the rollout hash by name: pods are replaced when one of them changes. */
+/** The inputs of the rollout hash. A change of any input rolls the pods. */
 export type RolloutInputs = Readonly<Record<"config" | "agentCard" | "secrets" | "sandbox" | "skills", Uint8Array>>;
 
 export interface Manifest {
-  /** Secret, ServiceAccount, ConfigMap of skills, Deployment, Service: those that the agent needs, in this order. */
+  /** Those that the agent needs of Secret, ServiceAccount, ConfigMap of skills, Deployment, Service, in this order. */
   readonly objects: readonly JsonFields[];
   readonly rolloutInputs: RolloutInputs;
 }
 
-/** The decimal number that kagent puts on pods. */
+/** kagent's pod annotation: a decimal number. */
 export function rolloutHash(inputs: RolloutInputs): string {
   const hash = createHash("sha256");
   for (const name of ["config", "agentCard", "secrets", "sandbox", "skills"] as const) hash.update(inputs[name]);
@@ -102,7 +102,7 @@ export function buildManifest(agent: Agent, translated: AgentConfig, settings: T
   return { objects, rolloutInputs };
 }
 
-/** Whether the agent runs code that has to be fenced in: skills, code blocks, or an image that asks for it. */
+/** Whether the agent runs code that needs a sandbox: skills, code blocks, or a BYO image with `sandbox`. */
 function needsSandboxSettings({ spec }: Agent): boolean {
   if (spec.type === "BYO") return spec.sandbox !== undefined;
   return spec.skills !== undefined || spec.declarative?.executeCodeBlocks === true;
@@ -137,7 +137,7 @@ function podTemplate(
   const { spec, metadata } = agent;
   const { name } = metadata;
   const deployment = deploymentOf(agent);
-  // Fields that an image of one's own has, and no other agent.
+  // Only BYO agents have these fields.
   const { cmd, args, workingDir }: Partial<Deployment> = spec.type === "BYO" ? deployment : {};
   const isGo = spec.type === "Declarative" && spec.declarative?.runtime === "go";
   const skills = spec.skills && hasSkills(spec.skills) ? spec.skills : undefined;
@@ -244,7 +244,7 @@ function sharedVariables(agent: Agent, settings: TranslateSettings, hasSkillsFol
   ];
 }
 
-/** Code runs in a sandbox of its own, for which the container needs privileges, unless it is told to have none. */
+/** A sandbox needs a privileged container, unless the user sets allowPrivilegeEscalation to false. */
 function securityContext(given: JsonFields | undefined, isolates: boolean): Json | undefined {
   if (given === undefined) return isolates ? { privileged: true } : undefined;
   const context = asGo(given) as JsonFields;
@@ -282,7 +282,7 @@ function servicePort({ spec }: Agent): JsonFields {
   return { name: "http", port: PORT, targetPort: PORT, appProtocol: isA2a ? "kgateway.dev/a2a" : undefined };
 }
 
-/** The resources of a container, or those that kagent gives to one without. */
+/** The given resources, or kagent's defaults. */
 function resources(given: JsonFields | undefined): JsonFields {
   return given === undefined ? DEFAULT_RESOURCES : (asGo(given) as JsonFields);
 }
@@ -291,28 +291,28 @@ const pod = (parts: unknown): readonly JsonFields[] =>
   ((parts ?? []) as readonly Json[]).map((part) => asGo(part) as JsonFields);
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
-/** Fields of pods that Go leaves out where they are false or 0; elsewhere these are said on purpose. */
+/** Pod fields that Go omits if they are false or 0. Other fields are pointers, where false and 0 are explicit. */
 const OMITTED_WHEN_ZERO = words(
   "readOnly stdin stdinOnce tty hostPort initialDelaySeconds timeoutSeconds periodSeconds successThreshold failureThreshold hostIPC hostPID hostNetwork",
 );
-/** Maps, which Go leaves out where they are empty; what they hold is the user's. An empty block, as of `emptyDir`, stays. */
+/** Maps with user-defined keys. Go omits empty ones, but keeps empty structs such as `emptyDir`. */
 const MAPS = words("labels annotations matchLabels nodeSelector limits requests volumeAttributes options");
-/** Texts that are pointers in Go: an empty one is said on purpose. */
+/** Strings that are pointers in Go, so an empty value is explicit. */
 const KEPT_WHEN_EMPTY = words("type storageClassName service");
 const QUANTITIES = words("sizeLimit divisor");
-/** What is no pointer in Go, and is written even where it is not given; by the block that holds it. */
+/** Structs that Go always writes, even if they are not set, by the field that contains them. */
 const WRITTEN_ALWAYS: Readonly<Record<string, JsonFields>> = {
   resourceFieldRef: { divisor: "0" },
   volumeClaimTemplate: { metadata: {} },
-  // Of a volumeClaimTemplate: nothing else in a pod has one.
+  // The spec of a volumeClaimTemplate. No other part of a pod has a `spec`.
   spec: { resources: {} },
   extraContainer: { resources: {} },
 };
 const canonical = (quantity: Json): Json => formatQuantity(parseQuantity(quantity as string | number));
 
 /**
- * A part of a pod as Go writes it again: empty texts and lists are left out, and quantities are written as Kubernetes
- * does (`3000m` is `3`).
+ * A part of a pod after a round trip through Go: omits empty strings and lists, and writes quantities in canonical form
+ * (`3000m` becomes `3`).
  */
 function asGo(value: Json, parent = ""): Json {
   if (Array.isArray(value)) return value.map((item) => asGo(item));

@@ -14,12 +14,12 @@ import {
   variable,
 } from "./pod-additions.js";
 
-/** A ModelConfig in the form that agents read, and what it adds to their pod. */
+/** A ModelConfig in the agents' format, and its additions to the pod. */
 export interface TranslatedModel {
   readonly provider: Provider;
   readonly fields: JsonFields;
   readonly additions: PodAdditions;
-  /** Of the Secrets that it uses; part of the rollout hash. */
+  /** A hash of the Secrets that the model uses. Part of the rollout hash. */
   readonly secretHash: Uint8Array;
 }
 
@@ -29,23 +29,23 @@ interface Parts {
   readonly objects: Objects;
   readonly namespace: string;
   readonly spec: Spec;
-  /** The provider's own part of the specification. */
+  /** The provider's own block of the spec. */
   readonly block: Fields;
   readonly additions: PodAdditions;
 }
 
 interface ProviderRow {
   readonly type: string;
-  /** The variable that holds the API key. */
+  /** The environment variable for the API key. */
   readonly key?: string;
-  /** `VARIABLE=field`, where the field is given. */
+  /** Environment variables as `VARIABLE=field`. A variable is set only if its field is. */
   readonly env?: string;
   /**
-   * Fields of the configuration in their order, by the names of the specification: `a!` also where it is empty, `a~` a
-   * number with a fraction, `a+` only above zero, `a=b` by another name.
+   * The configuration's fields in output order, by their names in the spec. `a!` is written even if empty, `a~` is a
+   * fraction, `a+` is written only above zero, and `a=b` renames.
    */
   readonly fields: string;
-  /** What no table says; its fields come last, and replace those before. */
+  /** Logic that the table cannot express. Its fields come last and override earlier ones. */
   readonly more?: (parts: Parts) => JsonFields | Promise<JsonFields>;
 }
 
@@ -113,10 +113,10 @@ const PROVIDER_ROWS: Readonly<Record<Provider, ProviderRow>> = {
     },
   },
 };
-/** Providers that work without a block of their own. */
+/** Providers that work without their own block. */
 const BLOCK_IS_OPTIONAL: readonly Provider[] = ["OpenAI", "Anthropic", "Gemini"];
 
-/** Throws for a provider's block that is missing, and where something that it refers to is not there. */
+/** Translates a ModelConfig. Throws if the provider's block or a referenced object is missing. */
 export async function translateModel(objects: Objects, namespace: string, name: string): Promise<TranslatedModel> {
   const { spec, status } = await required(objects, ModelConfig, name, namespace);
   const provider = spec.provider ?? ("" as Provider);
@@ -147,7 +147,7 @@ export async function translateModel(objects: Objects, namespace: string, name: 
   return { provider, fields, additions, secretHash: decodeHash(status?.secretHash) };
 }
 
-/** A hash in hexadecimal digits; one that cannot be read counts as none. */
+/** Decodes a hexadecimal hash. An invalid hash counts as empty. */
 export function decodeHash(hash: string | undefined): Uint8Array {
   return hash !== undefined && /^([0-9a-fA-F]{2})*$/.test(hash) ? Buffer.from(hash, "hex") : new Uint8Array();
 }
@@ -155,7 +155,7 @@ export function decodeHash(hash: string | undefined): Uint8Array {
 const words = (text = ""): readonly string[] => text.split(" ").filter((word) => word !== "");
 const pairs = (text = ""): readonly (readonly [string, string])[] =>
   words(text).map((word) => word.split("=") as [string, string]);
-/** `topP` is `top_p`. */
+/** Converts `topP` to `top_p`. */
 const snake = (name: string): string => name.replace(/([a-z])([A-Z]+)/g, "$1_$2").toLowerCase();
 
 function tableFields(table: string, block: Fields): JsonFields {
@@ -181,7 +181,7 @@ function addKey({ spec, additions }: Parts, name: string): void {
   additions.env.push(secretVariable(name, spec.apiKeySecret, spec.apiKeySecretKey ?? ""));
 }
 
-/** The key of OpenAI, or the account that is exchanged for one. */
+/** Adds OpenAI's API key, or the service account that is exchanged for a token. */
 function tokenExchange(parts: Parts): JsonFields {
   const { spec, additions } = parts;
   const exchange = spec.openAI?.tokenExchange;
@@ -239,7 +239,7 @@ async function foundryEndpoint({ objects, namespace, spec }: Parts): Promise<str
   throw invalidSpec("foundry endpoint could not be resolved: set foundry.endpoint or foundry.endpointFrom");
 }
 
-/** What an agent's memory needs to know of its embedding model. */
+/** The fields of an embedding model that an agent's memory needs. */
 const EMBEDDING_FIELDS: Partial<Record<Provider, string>> = {
   OpenAI: "base_url api_key_passthrough",
   Anthropic: "base_url",

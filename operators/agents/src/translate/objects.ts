@@ -4,12 +4,12 @@ import { ConfigMap, Secret } from "setpoint/kinds/v1";
 import { referenceMissing } from "../errors.js";
 import type { Header, ValueReference } from "../kinds/parts.js";
 
-/** Where translation reads the objects that an Agent refers to: tracked reads of a run, or a file. */
+/** The source of the objects that an Agent refers to: tracked reads of a run, or a file. */
 export interface Objects {
   find<K extends Kind>(kind: K, name: string, namespace: string): Promise<ObjectOf<K> | undefined>;
 }
 
-/** Throws `AGENTS_REFERENCE_MISSING` where the object is not there. */
+/** Throws `AGENTS_REFERENCE_MISSING` if the object does not exist. */
 export async function required<K extends Kind>(
   objects: Objects,
   kind: K,
@@ -21,7 +21,7 @@ export async function required<K extends Kind>(
   throw referenceMissing(`${kind.kind} ${namespace === "" ? name : `${namespace}/${name}`} not found`);
 }
 
-/** The value of a key of a Secret, decoded. The error names object and key, never a value. */
+/** The decoded value of a Secret's key. Errors name the object and the key, but never a value. */
 export async function secretValue(objects: Objects, name: string, key: string, namespace: string): Promise<string> {
   const value = (await required(objects, Secret, name, namespace)).data?.[key];
   if (value === undefined) throw referenceMissing(`Secret ${namespace}/${name} has no key ${JSON.stringify(key)}`);
@@ -37,7 +37,7 @@ export async function referredValue(objects: Objects, from: ValueReference, name
   return value;
 }
 
-/** Headers by name; a later one of the same name wins. */
+/** Headers by name. A later header overrides an earlier one of the same name. */
 export async function resolveHeaders(
   objects: Objects,
   headers: readonly Header[] | undefined,

@@ -3,7 +3,7 @@ import { join } from "node:path/posix";
 import type { Tls } from "../kinds/parts.js";
 import { type Json, type JsonFields, nonEmpty } from "./go-json.js";
 
-/** What models and tool servers add to the pod of an agent, in the order in which they were added. */
+/** What models and tool servers add to an agent's pod, in the order of addition. */
 export interface PodAdditions {
   readonly env: JsonFields[];
   readonly volumes: JsonFields[];
@@ -12,7 +12,7 @@ export interface PodAdditions {
 
 export const noAdditions = (): PodAdditions => ({ env: [], volumes: [], mounts: [] });
 
-/** Adds what is not there yet: variables and volumes by name, mounts by name and path. */
+/** Adds missing items. Variables and volumes are identified by name, mounts by name and path. */
 export function mergeAdditions(into: PodAdditions, more: PodAdditions): void {
   const add = (list: JsonFields[], items: readonly JsonFields[], isSame: (a: JsonFields, b: JsonFields) => boolean) => {
     for (const item of items) if (!list.some((other) => isSame(other, item))) list.push(item);
@@ -28,7 +28,7 @@ export const secretVariable = (name: string, secret: string, key: string): JsonF
   valueFrom: { secretKeyRef: { key, name: secret } },
 });
 
-/** A variable with its value; Go leaves an empty value out. */
+/** An environment variable. Go omits an empty value. */
 export const variable = (name: string, value: string): JsonFields => ({ name, value: nonEmpty(value) });
 
 export const secretVolume = (name: string, secretName: string, defaultMode?: number): JsonFields => ({
@@ -39,7 +39,7 @@ export const secretVolume = (name: string, secretName: string, defaultMode?: num
 const READ_ONLY_MODE = 0o444;
 const MAX_LABEL = 63;
 
-/** Where the authority of a Secret is mounted. Names that cannot be part of a volume's name are hashed. */
+/** The volume name and mount path for a Secret's CA. Hashes Secret names that do not fit into a volume name. */
 function caPaths(secret: string): { readonly volume: string; readonly path: string } {
   const candidate = `tls-ca-${secret}`;
   const isLabel = candidate.length <= MAX_LABEL && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(candidate);
@@ -47,7 +47,7 @@ function caPaths(secret: string): { readonly volume: string; readonly path: stri
   return { volume: `tls-ca-${id}`, path: join("/etc/ssl/certs/custom", id) };
 }
 
-/** The fields of a configuration that say what to trust; none for a block without content. */
+/** The TLS fields of a configuration; none for an empty block. */
 export function tlsFields(tls: Tls | undefined): Record<string, Json | undefined> {
   const { disableVerify = false, disableSystemCAs = false, caCertSecretRef = "", caCertSecretKey = "" } = tls ?? {};
   if (!disableVerify && !disableSystemCAs && caCertSecretRef === "" && caCertSecretKey === "") return {};
@@ -59,7 +59,7 @@ export function tlsFields(tls: Tls | undefined): Record<string, Json | undefined
   };
 }
 
-/** Mounts the authority, once for each Secret. */
+/** Mounts the CA, once per Secret. */
 export function mountCa(additions: PodAdditions, tls: Tls | undefined): void {
   if (!tls?.caCertSecretRef || !tls.caCertSecretKey) return;
   const { volume, path } = caPaths(tls.caCertSecretRef);

@@ -13,15 +13,15 @@ export interface TranslateSettings {
   readonly controllerNamespace: string;
   readonly uiUrl?: string | undefined;
   readonly bindHost: string;
-  /** Variables (`OTEL_…`) that every agent gets. */
+  /** Environment variables (`OTEL_…`) of every agent. */
   readonly environment: Readonly<Record<string, string>>;
   readonly podLabels: Readonly<Record<string, string>>;
   readonly serviceAccountName?: string | undefined;
-  /** Internal URLs go through it. */
+  /** The proxy for URLs inside the cluster. */
   readonly proxyUrl?: string | undefined;
-  /** External URLs are called in plain HTTP, for a proxy that makes the TLS connections. */
+  /** Calls external URLs over plain HTTP, for a proxy that originates TLS. */
   readonly plaintextEgress: boolean;
-  /** Copies the annotations of the Agent to all that is made for it, as kagent does. */
+  /** Copies the Agent's annotations to all its children, as kagent does. */
   readonly inheritAnnotations: boolean;
 }
 

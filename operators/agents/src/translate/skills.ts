@@ -8,7 +8,7 @@ type Skills = NonNullable<Agent["spec"]["skills"]>;
 type GitReference = NonNullable<Skills["gitRefs"]>[number];
 type S3Reference = NonNullable<Skills["s3Refs"]>[number];
 
-/** Folder names that stay below /skills. */
+/** Folder names that cannot escape /skills. */
 const FOLDER = /^[A-Za-z0-9._-]+$/;
 
 export function gitSkillName({ url, path = "", name = "" }: GitReference): string {
@@ -37,7 +37,7 @@ export function skillNames({ refs = [], gitRefs = [], s3Refs = [] }: Skills): re
 export const hasSkills = ({ refs, gitRefs, s3Refs }: Skills): boolean =>
   [refs, gitRefs, s3Refs].some((list) => (list?.length ?? 0) > 0);
 
-/** The configuration of the container that fetches the skills. Throws `AGENTS_INVALID_SPEC`, naming the field. */
+/** The configuration of the container that fetches the skills. Throws `AGENTS_INVALID_SPEC` with the field's path. */
 export function skillsConfig(skills: Skills): JsonFields {
   const { refs = [], gitRefs = [], s3Refs = [], gitAuthSecretRef, imagePullSecrets = [] } = skills;
   const taken = new Set<string>();
@@ -77,7 +77,7 @@ export function skillsConfig(skills: Skills): JsonFields {
   };
 }
 
-/** As Go's filepath.IsLocal; the empty path stands for the whole repository. */
+/** Like Go's filepath.IsLocal. The empty path means the whole repository. */
 function isLocal(path: string): boolean {
   if (path === "") return true;
   if (path.startsWith("/")) return false;
@@ -90,7 +90,7 @@ function isLocal(path: string): boolean {
   return true;
 }
 
-/** The hosts whose keys the container looks up before it clones by SSH, each once and sorted. */
+/** The unique hosts, sorted, whose keys the container looks up before it clones over SSH. */
 function sshHosts(references: readonly GitReference[]): readonly JsonFields[] {
   const hosts = new Map<string, { readonly host: string; readonly port: string }>();
   for (const { url } of references) {
@@ -114,7 +114,7 @@ function sshHost(url: string): { readonly host: string; readonly port: string } 
   return host !== undefined && isHost(host) ? { host, port: "" } : undefined;
 }
 
-/** Volumes and mounts of the container that fetches the skills, beside the folder itself. */
+/** Volumes and mounts of the container that fetches the skills, except the skills folder itself. */
 export function skillsVolumes(
   { gitAuthSecretRef, imagePullSecrets = [] }: Skills,
   configMap: string,

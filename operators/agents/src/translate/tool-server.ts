@@ -13,7 +13,7 @@ export const SERVICE_PROTOCOL = "kagent.dev/mcp-service-protocol";
 const DEFAULT_TIMEOUT = "30s";
 const DEFAULT_PATH = "/mcp";
 
-/** A tool server of any kind, in the form of a RemoteMCPServer. */
+/** A tool server of any kind, with the fields of a RemoteMCPServer. */
 export interface ToolServer {
   readonly kind: "RemoteMCPServer" | "MCPServer" | "Service";
   readonly name: string;
@@ -29,7 +29,7 @@ export interface ToolServer {
   readonly secretHash?: string | undefined;
 }
 
-/** What a tool of an Agent names. */
+/** An Agent's reference to a tool server. */
 export interface ToolServerReference {
   readonly kind?: string | undefined;
   readonly apiGroup?: string | undefined;
@@ -37,7 +37,7 @@ export interface ToolServerReference {
   readonly namespace?: string | undefined;
 }
 
-/** Which kind a reference means; undefined for one that there is not. A missing kind means MCPServer. */
+/** The kind that a reference means; undefined for an unknown kind. An empty kind means MCPServer. */
 export function toolServerKind({ kind = "", apiGroup = "" }: ToolServerReference): ToolServer["kind"] | undefined {
   const isOurs = apiGroup === "" || apiGroup === "kagent.dev";
   if ((kind === "" && apiGroup === "") || (kind === "MCPServer" && isOurs)) return "MCPServer";
@@ -114,7 +114,7 @@ function servicePort(
   throw invalidSpec(`no port found for service ${name}: it has ${ports.length}, none with the protocol mcp`);
 }
 
-/** Whether a URL leads to a Service of this cluster. */
+/** Whether a URL points to a Service of this cluster. */
 export async function isInternalUrl(objects: Objects, text: string): Promise<boolean> {
   const hostname = parseGoUrl(text)?.hostname ?? "";
   if (hostname.endsWith(".svc.cluster.local")) return true;
@@ -123,7 +123,7 @@ export async function isInternalUrl(objects: Objects, text: string): Promise<boo
   return (await objects.find(Namespace, parts[1]!, "")) !== undefined;
 }
 
-/** The URL by way of a proxy, and the headers that tell the proxy where to go. */
+/** Rewrites a URL to go through the proxy, and adds the headers that tell the proxy the original host. */
 export function throughProxy(
   original: string,
   proxy: string,
@@ -139,7 +139,7 @@ export function throughProxy(
   };
 }
 
-/** The URL in plain HTTP, for a proxy that makes the TLS connection itself. */
+/** Rewrites a URL to plain HTTP, for a proxy that originates TLS. */
 export function plaintextUrl({ url, tls }: ToolServer): string {
   const parsed = parseGoUrl(url.includes("://") ? url : `//${url}`);
   if (!parsed || parsed.hostname === "" || !["", "http", "https"].includes(parsed.scheme)) return url;

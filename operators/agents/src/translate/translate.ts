@@ -6,7 +6,7 @@ import { buildManifest, type RolloutInputs } from "./manifest.js";
 import type { Objects } from "./objects.js";
 import type { TranslateSettings } from "./settings.js";
 
-/** An Agent as workload: its configuration, its card and the objects that run it. */
+/** A translated Agent: its configuration, its card and the objects that run it. */
 export interface Translation {
   readonly agentCard: JsonFields;
   readonly config: JsonFields;
@@ -15,8 +15,8 @@ export interface Translation {
 }
 
 /**
- * Translates an Agent. The same objects always give the same bytes. Throws `AGENTS_INVALID_SPEC` for what cannot be
- * carried out, and `AGENTS_REFERENCE_MISSING` where something that it refers to is not there.
+ * Translates an Agent. Deterministic to the byte. Throws `AGENTS_INVALID_SPEC` for an invalid spec, and
+ * `AGENTS_REFERENCE_MISSING` for a missing reference.
  */
 export async function translateAgent(
   objects: Objects,
