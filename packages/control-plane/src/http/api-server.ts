@@ -54,6 +54,8 @@ const STOP_GRACE_MS = 1_200;
 const MAX_HEADER_BYTES = 2 ** 20;
 const IDLE_TIMEOUT_MS = 90_000;
 const IDLE_CHECK_MS = 10_000;
+/** As on the real server: streams that a client may have open on one HTTP/2 connection. */
+const MAX_STREAMS = 100;
 /** Each connection costs memory before the client is authenticated, so their number is limited. */
 const MAX_CONNECTIONS = 10_000;
 
@@ -100,7 +102,7 @@ export class ApiServer implements AsyncDisposable {
       rejectUnauthorized: false,
       minVersion: "TLSv1.2",
       maxHeaderSize: MAX_HEADER_BYTES,
-      settings: { maxConcurrentStreams: 1000, maxHeaderListSize: MAX_HEADER_BYTES },
+      settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: MAX_HEADER_BYTES },
     } as Parameters<typeof createSecureServer>[0]);
     // Not every Node version applies its timeouts to such a server; see #closeIdle and readBody.
     Object.assign(this.#server, { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 });
@@ -321,9 +323,15 @@ export class ApiServer implements AsyncDisposable {
     }
     response.on("error", () => response.destroy());
     if (this.#isStopping && connection !== undefined) response.setHeader("connection", "close");
-    const letIn = (permit: Permit): void => void response.on("close", () => permit.release());
+    let isAnonymous = false;
+    const letIn = (permit: Permit): void => {
+      isAnonymous = permit.user.groups.includes("system:unauthenticated");
+      response.on("close", () => permit.release());
+    };
     try {
       const answer = await this.#answer(request, response, letIn, upgrade);
+      // As on the real server: HTTP/2 is cheap to abuse, so a client without credentials gets one request per connection.
+      if (isHttp2(request) && (isAnonymous || answer.status === 401)) request.stream.session?.close();
       if (response.destroyed) return;
       if (answer.takeOver !== undefined) await switchProtocols(response as ServerResponse, answer);
       else await writeResponse(response, answer, this.#options.clock);

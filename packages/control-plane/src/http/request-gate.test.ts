@@ -80,10 +80,33 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe("a request over a socket", () => {
   it("is refused by its head: nobody waits for the body of whoever may not send one [R8]", async () => {
+    for (const [headers, status] of [
+      [bearer("made-up"), 401],
+      [{}, 403],
+      [bearer("zero-token"), 403],
+    ] as const) {
+      const opened = await session();
+      expect((await announced(opened, headers))[":status"]).toBe(status);
+      opened.destroy();
+    }
+  });
+
+  it.each([
+    ["without credentials", {}],
+    ["with a wrong token", bearer("made-up")],
+  ])("%s is the last one on its HTTP/2 connection, as on the real server", async (_what, headers) => {
     const opened = await session();
-    expect((await announced(opened, bearer("made-up")))[":status"]).toBe(401);
-    expect((await announced(opened, {}))[":status"]).toBe(403);
-    expect((await announced(opened, bearer("zero-token")))[":status"]).toBe(403);
+    const goaway = once(opened, "goaway");
+    const request = opened.request({ ":path": "/healthz", ...headers });
+    await once(request, "response");
+    await goaway;
+    opened.destroy();
+  });
+
+  it("waits at the client beyond a hundred on one HTTP/2 connection, as on the real server", async () => {
+    const opened = await session();
+    if (opened.remoteSettings.maxConcurrentStreams !== 100) await once(opened, "remoteSettings");
+    expect(opened.remoteSettings.maxConcurrentStreams).toBe(100);
     opened.destroy();
   });
 
@@ -95,7 +118,8 @@ describe("a request over a socket", () => {
       stream.write("{");
       return stream;
     });
-    const head = await announced(opened, bearer("editor-token"));
+    const more = await session();
+    const head = await announced(more, bearer("editor-token"));
     expect([head[":status"], head["retry-after"]]).toEqual([429, "1"]);
     // The real server answers so, before it knows what representation is wanted.
     expect(head["content-type"]).toBe("text/plain; charset=utf-8");
@@ -109,24 +133,23 @@ describe("a request over a socket", () => {
     let status: unknown = 429;
     for (let tries = 0; status === 429 && tries < 200; tries++) {
       await systemClock.sleep(5);
-      const list = opened.request({ ":path": CONFIG_MAPS, ...bearer("editor-token") });
+      const list = more.request({ ":path": CONFIG_MAPS, ...bearer("editor-token") });
       status = ((await once(list, "response")) as [IncomingHttpHeaders])[0][":status"];
       list.close();
     }
     expect(status).toBe(200);
     expect(logged).toEqual([]);
-    opened.destroy();
-    others.destroy();
+    for (const each of [opened, more, others]) each.destroy();
   });
 
   it("lets a watch go uncounted once it runs [R8]", async () => {
-    const opened = await session();
+    const opened = [await session(), await session()];
     for (let count = 0; count < 120; count++) {
-      const watch = opened.request({ ":path": `${CONFIG_MAPS}?watch=true`, ...bearer("editor-token") });
+      const watch = opened[count % 2]!.request({ ":path": `${CONFIG_MAPS}?watch=true`, ...bearer("editor-token") });
       const [head] = (await once(watch, "response")) as [IncomingHttpHeaders];
       expect(head[":status"]).toBe(200);
     }
-    opened.destroy();
+    for (const each of opened) each.destroy();
   });
 
   it("that claims another version of HTTP is answered, and is no error of the server's [R14]", async () => {
@@ -179,15 +202,15 @@ describe("a request over a socket", () => {
     ["somebody without a role", bearer("zero-token"), [403, 429]],
     ["somebody who may send them", bearer("editor-token"), [400, 429]],
   ] as const)("with a large body is not kept in memory for 900 others of %s [R8]", async (_who, headers, statuses) => {
-    const opened = await session();
+    const opened = await Promise.all(Array.from({ length: 9 }, session));
     const part = Buffer.alloc(2 ** 20, "x");
     const before = process.memoryUsage().rss;
     let most = before;
     const watching = setInterval(() => {
       most = Math.max(most, process.memoryUsage().rss);
     }, 5);
-    const answered = Array.from({ length: 900 }, async () => {
-      const stream = opened.request({ ":method": "POST", ":path": CONFIG_MAPS, ...headers });
+    const answered = Array.from({ length: 900 }, async (_, at) => {
+      const stream = opened[at % 9]!.request({ ":method": "POST", ":path": CONFIG_MAPS, ...headers });
       // What the server does not read it takes back with the stream.
       stream.on("error", () => {});
       for (let count = 0; count < 3; count++) stream.write(part);
@@ -200,7 +223,7 @@ describe("a request over a socket", () => {
     });
     const found = new Set(await Promise.all(answered));
     clearInterval(watching);
-    opened.destroy();
+    for (const each of opened) each.destroy();
     expect([...found].filter((status) => !statuses.includes(status as never))).toEqual([]);
     // They were 2.1 GB. Both ends of the connection are in this process.
     expect((most - before) / 2 ** 20).toBeLessThan(500);

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
 import { systemClock } from "setpoint/clock";
 import { badRequest, timeout } from "../../api/status-error.js";
@@ -14,12 +15,15 @@ export type BodyResult =
   | { readonly type: "yaml"; readonly reading: YamlReading }
   | { readonly type: "rehearsal"; readonly end: RehearsalEnd };
 
-/** Number of threads. Each flow uses at most one, so another flow finds one free. */
-const THREADS = 2;
+/** Most threads. Each flow uses at most one, so another flow finds one free. */
+const MOST_THREADS = 2;
 /** Heap limit of a thread: enough for three megabytes of the smallest nodes. */
 const MEMORY_MB = 1536;
 /** Time limit per body. Three megabytes of the smallest nodes take a sixth of it on a slow processor. */
 const PATIENCE_MS = 120_000;
+/** Rest of a thread after a body, as a multiple of its time, if the event loop was busy meanwhile. */
+const REST = 4;
+const LONGEST_REST_MS = 2_000;
 /** An idle thread ends after this time and frees its memory. */
 const IDLE_MS = 10_000;
 
@@ -41,6 +45,8 @@ export class BodyThreads implements AsyncDisposable {
   readonly #busy = new Set<string>();
   readonly #free: BodyThread[] = [];
   readonly #all = new Set<BodyThread>();
+  /** One processor is left to the event loop. */
+  readonly #most = Math.max(1, Math.min(MOST_THREADS, availableParallelism() - 1));
   #isDisposed = false;
 
   /** Rejects with a 504 if reading takes too long. */
@@ -79,24 +85,31 @@ export class BodyThreads implements AsyncDisposable {
   #begin(): void {
     for (const [flow, waiting] of this.#waiting) {
       if (this.#busy.has(flow)) continue;
-      const thread = this.#free.pop() ?? (this.#all.size < THREADS ? this.#start() : undefined);
+      const thread = this.#free.pop() ?? (this.#all.size < this.#most ? this.#start() : undefined);
       if (thread === undefined) return;
       const next = waiting.shift()!;
       // A flow with more bodies goes to the end of the queue.
       this.#waiting.delete(flow);
       if (waiting.length > 0) this.#waiting.set(flow, waiting);
       this.#busy.add(flow);
+      const rest = restAfter();
       void thread
         .done(next.job)
         .then(next.resolve, next.reject)
-        .finally(() => this.#ended(flow, thread));
+        .finally(() => this.#ended(flow, thread, rest()));
     }
   }
 
-  #ended(flow: string, thread: BodyThread): void {
+  #ended(flow: string, thread: BodyThread, restMs: number): void {
     this.#busy.delete(flow);
     if (thread.isOver) this.#all.delete(thread);
-    else this.#free.push(thread);
+    if (this.#isDisposed) return;
+    if (thread.isOver || restMs < 1) this.#rested(thread);
+    else systemClock.timer(restMs, () => this.#rested(thread)).unref();
+  }
+
+  #rested(thread: BodyThread): void {
+    if (!thread.isOver) this.#free.push(thread);
     if (!this.#isDisposed) this.#begin();
   }
 
@@ -173,6 +186,19 @@ class BodyThread implements AsyncDisposable {
     this.#idle?.[Symbol.dispose]();
     await this.#worker.terminate();
   }
+}
+
+/**
+ * Measures a body from now on and returns how long its thread should rest. Threads share the processors with the event
+ * loop: while it is busy, they take a fifth of their time.
+ */
+function restAfter(): () => number {
+  const startedMs = systemClock.monotonic();
+  const loop = performance.eventLoopUtilization();
+  return () => {
+    const { utilization } = performance.eventLoopUtilization(loop);
+    return Math.min((systemClock.monotonic() - startedMs) * REST * utilization, LONGEST_REST_MS);
+  };
 }
 
 function stopping(): Error {
