@@ -9,7 +9,7 @@ import { webhookStrategy } from "./webhooks/webhook-strategies.js";
 
 const GROUP = "admissionregistration.k8s.io";
 
-/** How webhook configurations and admission policies are judged when they are written. */
+/** Validation of webhook configurations, admission policies and their bindings. */
 export const admissionStrategies: StrategyExtras = {
   [`${GROUP}/mutatingwebhookconfigurations`]: webhookStrategy,
   [`${GROUP}/validatingwebhookconfigurations`]: webhookStrategy,

@@ -25,18 +25,18 @@ export interface DefaultAdmissionOptions {
   readonly random: Random;
   readonly roles: RoleIndex;
   readonly rbac: RbacAuthorizer;
-  /** Asked when a request comes: the catalog is made after the plugins that it knows. */
+  /** Called for each request, because the catalog may be created after the plugins. */
   readonly catalog: () => ResourceCatalog;
-  /** Where the Services that webhooks name lead to. */
+  /** Resolves the Services that webhooks reference. */
   readonly services?: ServiceResolver;
-  /** Plugins that do not run, by the real server's names. */
+  /** Plugins to disable, by the real server's names. */
   readonly disabled?: readonly string[];
 }
 
-/** The admission of every control plane, in the order of the real server. */
+/** The admission plugins of every control plane, in the real server's order. */
 export class DefaultAdmission implements Disposable {
   readonly plugins: readonly AdmissionPlugin[];
-  /** Also calls the conversion webhooks of CRDs. */
+  /** Calls webhooks, including the conversion webhooks of CRDs. */
   readonly caller: WebhookCaller;
   readonly #webhooks: WebhookAdmission;
   readonly #policies: PolicyAdmission;
@@ -84,7 +84,7 @@ export class DefaultAdmission implements Disposable {
   }
 }
 
-/** Where the same objects are served too: other versions, or another group on the same storage. */
+/** The other resources that serve the same objects: other versions, or another group with the same storage. */
 function equivalentsOf(catalog: ResourceCatalog, definition: ResourceDefinition): readonly ResourceDefinition[] {
   const others: ResourceDefinition[] = [];
   for (const other of catalog.definitions()) {

@@ -9,11 +9,14 @@ import { amountText, podAmounts } from "./pod-amounts.js";
 const ANNOTATION = "kubernetes.io/limit-ranger";
 const asJson = (value: KubeObject): JsonObject => value as unknown as JsonObject;
 
-/** The plugin LimitRanger: containers get the defaults of their namespace, and stay within its bounds. */
+/**
+ * The plugin LimitRanger: sets the default requests and limits of the namespace on containers, and rejects pods and
+ * claims that are out of its bounds.
+ */
 export function limitRanger(storage: Storage): AdmissionPlugin {
   const limitsOf = (namespace: string): readonly JsonObject[] => {
     const ranges = storage.snapshot("/limitranges")!;
-    // Most clusters have none, and every pod asks.
+    // Most clusters have no LimitRange, and every write of a pod runs this.
     if (ranges.size === 0) return [];
     return [...ranges.entries({ namespace })].flatMap((range) => list(object(asJson(range.object).spec).limits));
   };
@@ -44,7 +47,7 @@ export function limitRanger(storage: Storage): AdmissionPlugin {
 
 type Amounts = Readonly<Record<string, Json>>;
 
-/** Fills in what the containers leave out, and says so in an annotation. */
+/** Sets the requests and limits that containers omit, and records them in an annotation. */
 function withDefaults(pod: KubeObject, limit: JsonObject): KubeObject {
   const notes: string[] = [];
   const spec = object(asJson(pod).spec);
@@ -108,7 +111,7 @@ function claimComplaints(spec: JsonObject, limits: readonly JsonObject[]): reado
   });
 }
 
-/** What a pod needs at once. */
+/** The requests or limits of the whole pod, as quantities. */
 function sumOf(spec: JsonObject, field: "requests" | "limits"): Amounts {
   return Object.fromEntries(Object.entries(podAmounts(spec, field)).map(([name, each]) => [name, amountText(each)]));
 }

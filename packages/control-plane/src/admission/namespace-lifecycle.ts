@@ -3,14 +3,17 @@ import { forbidden, notFound } from "../api/status-error.js";
 import type { AdmissionPlugin } from "../registry/write/admission.js";
 import type { Storage } from "../storage/storage.js";
 
-/** Without these nothing works. */
+/** These namespaces cannot be deleted, because the cluster depends on them. */
 const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-public", "kube-system"]);
 
 interface Namespace extends KubeObject {
   readonly status?: { readonly phase?: string };
 }
 
-/** Objects live in namespaces that exist; nothing new comes into one that is going; some namespaces never go. */
+/**
+ * The plugin NamespaceLifecycle: rejects writes to a missing namespace, creates in a terminating namespace, and deletes
+ * of a system namespace.
+ */
 export function namespaceLifecycle(storage: Storage): AdmissionPlugin {
   return {
     name: "NamespaceLifecycle",

@@ -2,10 +2,10 @@ import type { Json, JsonObject } from "../api/json.js";
 import { list, nanosOf, object } from "../builtin/validation/rule.js";
 import { canonicalQuantity } from "../schema/quantity.js";
 
-/** So much of something, in the notation of what it was first counted from. */
+/** An amount of a resource. A sum uses the notation of its first non-zero term. */
 export interface Amount {
   readonly nanos: bigint;
-  /** Written with `Ki`, `Mi`, … */
+  /** Whether the quantity has a binary suffix (`Ki`, `Mi`, …). */
   readonly isBinary: boolean;
 }
 
@@ -40,8 +40,9 @@ export function amountText({ nanos, isBinary }: Amount): string {
 }
 
 /**
- * What a pod needs at once: its containers and sidecars together, or what an init container needs beside the sidecars
- * that run by then; what it says for itself as a whole goes before that, and its overhead is added.
+ * The effective requests or limits of a pod: its containers and sidecars together, or the largest init container with
+ * the sidecars started before it, whichever is larger. Pod-level resources override these amounts. Overhead is added to
+ * requests, and to limits that are set.
  */
 export function podAmounts(spec: JsonObject, field: "requests" | "limits"): Amounts {
   const of = ({ resources }: JsonObject): Amounts => asAmounts(object(resources)[field]);

@@ -2,7 +2,7 @@ import type { KubeObject } from "setpoint";
 import { isArray, type Json, type JsonObject } from "../api/json.js";
 import { list, object } from "../builtin/validation/rule.js";
 
-/** Whether a quota's scopes, all of them, hold for an object; only pods and claims are in any. */
+/** Whether an object matches all scopes of a quota. Only pods and claims can match a scope. */
 export function isInScope(quota: JsonObject, resource: string, stored: KubeObject): boolean {
   const { scopes, scopeSelector } = object(quota.spec);
   const plain = (isArray(scopes) ? scopes : []).map((scopeName) => ({ scopeName, operator: "Exists" }) as JsonObject);
@@ -33,7 +33,7 @@ function holdsForPod(requirement: JsonObject, spec: JsonObject): boolean {
   }
 }
 
-/** By the class that a claim asks for, the one that it has, and the one that it is on its way to. */
+/** Compares the claim's desired, current and target volume attributes class. */
 function holdsForClaim(requirement: JsonObject, { spec, status }: JsonObject): boolean {
   if (requirement.scopeName !== "VolumeAttributesClass") return false;
   const { currentVolumeAttributesClassName, modifyVolumeStatus } = object(status);

@@ -13,7 +13,7 @@ const COUNTED = [
   "persistentvolumeclaims",
 ];
 
-/** Where the objects are kept that a name counts; undefined for what nothing here uses. */
+/** The storage id of the objects that a quota name counts, such as `count/jobs.batch`. Undefined for unknown names. */
 export function countedResource(name: string): string | undefined {
   if (name.startsWith("count/")) {
     const [plural = "", ...group] = name.slice("count/".length).split(".");
@@ -25,7 +25,7 @@ export function countedResource(name: string): string | undefined {
   return COUNTED.includes(name) ? `/${name}` : undefined;
 }
 
-/** What one object uses, by the names that quotas have for it. */
+/** The usage of one object, by quota name. */
 export function usageOf(resource: string, stored: KubeObject): Amounts {
   const slash = resource.indexOf("/");
   const [group, plural] = [resource.slice(0, slash), resource.slice(slash + 1)];

@@ -10,13 +10,13 @@ import { isInScope } from "./resource-quota-scope.js";
 import { usageOf } from "./resource-quota-usage.js";
 
 const QUOTAS = "/resourcequotas";
-/** Of these every container must say how much it uses, where a quota counts them. */
+/** If a quota counts one of these, every container must set it. */
 const COMPUTE = /^(requests\.|limits\.)?(cpu|memory)$/;
 const asJson = (value: KubeObject): JsonObject => value as unknown as JsonObject;
 
 /**
- * The plugin ResourceQuota: what would use more than a quota allows is refused, and what is let through is noted in the
- * quota's status at once, so that the next one is judged by it. A quota counts once its status was made.
+ * The plugin ResourceQuota: rejects writes that would exceed a quota. Adds the usage of an admitted write to the
+ * quota's status at once, so that the next write is checked against it. A quota has no effect until its status is set.
  */
 export function resourceQuota(storage: Storage): AdmissionPlugin {
   return {
@@ -33,7 +33,7 @@ export function resourceQuota(storage: Storage): AdmissionPlugin {
         throw forbidden({ group, resource: plural }, name, why);
       };
       const concerned = quotas.filter(({ object: quota }) => isInScope(asJson(quota), storageId, given));
-      // Check all quotas before charging any: a refused write uses nothing.
+      // Check all quotas before charging any: a rejected write uses nothing.
       for (const quota of concerned) {
         if (operation === "CREATE" && storageId === "/pods") requireCompute(asJson(quota.object), given, refuse);
         withUsed(quota, wanted, refuse);
@@ -65,7 +65,10 @@ function added(now: Amounts, before: Amounts): Amounts {
   return Object.fromEntries([...names].map((name) => [name, minus(now[name] ?? NOTHING, before[name] ?? NOTHING)]));
 }
 
-/** The quota with what is wanted counted as used; undefined where it counts none of that. */
+/**
+ * The quota with the wanted amounts added to its usage. Undefined if it counts none of them. Calls `refuse` if they
+ * exceed the quota.
+ */
 function withUsed(
   { object: quota }: StoredObject,
   wanted: Amounts,
@@ -90,7 +93,7 @@ function withUsed(
   return { ...quota, status: { ...status, used: { ...used, ...next } } } as unknown as KubeObject;
 }
 
-/** A quota on what containers use wants every one of them to say how much that is. */
+/** If a quota counts cpu or memory, every container must set its request or limit. */
 function requireCompute(quota: JsonObject, pod: KubeObject, refuse: (why: string) => never): void {
   const names = Object.keys(object(object(quota.status).hard))
     .filter((name) => COMPUTE.test(name))

@@ -5,15 +5,17 @@ import type { Storage } from "../../storage/storage.js";
 import { portsOf, specOf } from "./service-spec.js";
 
 const SERVICES = "/services";
-/** A large range; the first address belongs to the API server. Addresses before `chosen` are for requests that name one. */
+/**
+ * 10.0.0.1 belongs to the API server. Addresses below `chosen` are kept for Services that request a specific address.
+ */
 const RANGE = { pattern: /^10\.0\.\d{1,3}\.\d{1,3}$/, first: 2, chosen: 257, last: 65_534 };
 const PORTS = { first: 30_000, chosen: 30_086, last: 32_767 };
-/** What was given out a moment ago may not be stored yet. */
+/** Number of recent allocations to remember, because their Services may not be stored yet. */
 const REMEMBERED = 256;
 
 const addressAt = (number: number): string => `10.0.${number >> 8}.${number & 255}`;
 
-/** What is free, as the storage has it. */
+/** Allocates cluster IPs and node ports that no stored Service uses. */
 export class AddressPool {
   readonly #storage: Storage;
   readonly #random: Random;
@@ -51,7 +53,7 @@ export class AddressPool {
     return used.has(value) || this.#recent.includes(value);
   }
 
-  /** From a random place on; of those that are asked for by name only when nothing else is left. */
+  /** The first free number from a random start. Uses numbers below `chosen` only if all others are taken. */
   #free({ first, chosen, last }: typeof RANGE | typeof PORTS, isTaken: (number: number) => boolean): number {
     for (const [from, to] of [
       [chosen, last],

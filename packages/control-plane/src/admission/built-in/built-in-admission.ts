@@ -7,7 +7,7 @@ import { requireClassOfOverhead, runtimeClasses } from "./runtime-class.js";
 import { type ServiceAccountEnvironment, serviceAccounts } from "./service-account.js";
 import { defaultTolerations } from "./tolerations.js";
 
-/** What the real server's default plugins do to single kinds, in their order there, but for those that are switched off. */
+/** The real server's default plugins for single kinds, in its order, without the disabled ones. */
 export function builtInAdmission(
   environment: ServiceAccountEnvironment,
   disabled: ReadonlySet<string> = new Set(),

@@ -16,7 +16,7 @@ interface StorageClass extends KubeObject {
   readonly allowVolumeExpansion?: boolean;
 }
 
-/** A claim grows where its class allows it, once it is bound. */
+/** The plugin PersistentVolumeClaimResize: a claim can grow only if it is bound and its class allows expansion. */
 export function claimResize(storage: Storage): AdmissionPlugin {
   return {
     name: "PersistentVolumeClaimResize",

@@ -2,10 +2,12 @@ import type { KubeObject } from "setpoint";
 import { forbidden } from "../../api/status-error.js";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/write/admission.js";
 
-/** What one of the real server's plugins makes of an object of its kind. Refuses by throwing a `StatusError`. */
+/**
+ * One of the real server's plugins for a single kind. Returns the new object, or throws a `StatusError` to reject it.
+ */
 export type Admitter = (object: KubeObject, attributes: AdmissionAttributes) => KubeObject | Promise<KubeObject>;
 
-/** The plugins that look at single kinds, by the resource that these are stored under: others do not pay for them. */
+/** One plugin that runs the admitters of each storage id. Writes to other kinds skip it. */
 export function kindAdmission(
   name: string,
   admitters: Readonly<Record<string, readonly Admitter[]>>,
@@ -25,13 +27,13 @@ export function kindAdmission(
   };
 }
 
-/** The refusal of a plugin, in the name of the object that it looked at. */
+/** The 403 of a plugin, for the object of the write. */
 export function refused({ definition, name, object }: AdmissionAttributes, why: string): Error {
   const { group, plural } = definition;
   return forbidden({ group, resource: plural }, name || object?.metadata.generateName || "", why);
 }
 
-/** The newest of the classes that are annotated as the default; by name among those of the same second. */
+/** The newest class with a default annotation. Among classes of the same second, the first by name. */
 export function defaultClass(classes: Iterable<{ readonly object: KubeObject }>, annotations: readonly string[]) {
   const chosen = [...classes].filter(({ object }) =>
     annotations.some((annotation) => object.metadata.annotations?.[annotation] === "true"),

@@ -4,7 +4,7 @@ import type { Storage } from "../../storage/storage.js";
 import { refused } from "./kind-admission.js";
 
 const ENFORCED = "kubernetes.io/enforce-mountable-secrets";
-/** What Go takes for true. */
+/** The texts that Go's `strconv.ParseBool` reads as true. */
 const TRUE = /^(?:1|t|T|TRUE|true|True)$/;
 
 interface Named {
@@ -32,7 +32,10 @@ interface ServiceAccount extends KubeObject {
   readonly imagePullSecrets?: readonly Named[];
 }
 
-/** The part of the plugin ServiceAccount that lets pods of an account use the secrets alone which that names. */
+/**
+ * Part of the plugin ServiceAccount: if an account enforces mountable secrets, its pods may use only the secrets that
+ * the account references.
+ */
 export function mountableSecrets(storage: Storage): AdmissionPlugin {
   const check = (attributes: AdmissionAttributes): void => {
     const why = refusal(storage, attributes);
@@ -45,7 +48,7 @@ export function mountableSecrets(storage: Storage): AdmissionPlugin {
       check(attributes);
       return attributes.object;
     },
-    // Again: webhooks may have changed it.
+    // Check again, because webhooks may have changed the pod.
     async validate(attributes) {
       check(attributes);
     },

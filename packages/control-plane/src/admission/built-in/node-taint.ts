@@ -7,7 +7,7 @@ interface Node extends KubeObject {
 
 const NOT_READY = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
 
-/** The plugin TaintNodesByCondition: nothing is scheduled on a new node before it is ready. */
+/** The plugin TaintNodesByCondition: taints new nodes, so that no pod is scheduled on them before they are ready. */
 export const taintNewNodes: Admitter = (object, { operation }) => {
   if (operation !== "CREATE") return object;
   const node = object as Node;

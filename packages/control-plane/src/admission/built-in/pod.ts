@@ -1,6 +1,6 @@
 import type { KubeObject } from "setpoint";
 
-/** The parts of a Pod that admission looks at. */
+/** The parts of a Pod that admission reads. */
 export interface Pod extends KubeObject {
   readonly spec: PodSpec;
 }
@@ -10,7 +10,7 @@ export interface PodSpec {
   readonly initContainers?: readonly Container[];
   readonly volumes?: readonly { readonly name: string; readonly projected?: object }[];
   readonly serviceAccountName?: string;
-  /** The same under its old name. */
+  /** Deprecated alias of `serviceAccountName`. */
   readonly serviceAccount?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly imagePullSecrets?: readonly object[];
@@ -34,7 +34,7 @@ export interface Toleration {
   readonly tolerationSeconds?: number;
 }
 
-/** The pod with some of its spec replaced. */
+/** Copies the pod with these fields of its spec replaced. */
 export function withSpec(pod: Pod, spec: Partial<PodSpec>): Pod {
   return { ...pod, spec: { ...pod.spec, ...spec } };
 }

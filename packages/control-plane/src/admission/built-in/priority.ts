@@ -11,7 +11,7 @@ interface PriorityClass extends KubeObject {
   readonly preemptionPolicy?: string;
 }
 
-/** The plugin Priority, for pods: the class that a pod names, or the default one, becomes a number. */
+/** The plugin Priority, for pods: sets the priority from the PriorityClass of the pod, or from the default class. */
 export function podPriority(storage: Storage): Admitter {
   return (object, attributes) => {
     const pod = object as Pod;
@@ -44,7 +44,7 @@ export function podPriority(storage: Storage): Admitter {
   };
 }
 
-/** The plugin Priority, for classes: only one of them is the default. */
+/** The plugin Priority, for PriorityClasses: allows only one default. */
 export function onePriorityDefault(storage: Storage): Admitter {
   return (object, attributes) => {
     const present = (object as PriorityClass).globalDefault ? defaultOf(storage) : undefined;
@@ -58,7 +58,7 @@ export function onePriorityDefault(storage: Storage): Admitter {
   };
 }
 
-/** Two may have come at once: the lower one counts. */
+/** Concurrent creates may produce two defaults. The one with the lower value wins. */
 function defaultOf(storage: Storage): PriorityClass | undefined {
   let found: PriorityClass | undefined;
   for (const { object } of storage.snapshot(CLASSES)!.entries()) {

@@ -19,7 +19,7 @@ const classOf = (storage: Storage, name: string | undefined): RuntimeClass | und
     ? undefined
     : (storage.head("node.k8s.io/runtimeclasses", name)?.object as RuntimeClass | undefined);
 
-/** What the plugin has to say of a pod that is valid by itself: its overhead is that of its class. */
+/** The validating part of the plugin RuntimeClass: a pod may have overhead only if its class defines overhead. */
 export function requireClassOfOverhead(storage: Storage, attributes: AdmissionAttributes): void {
   const { operation, object, subresource, definition } = attributes;
   if (definition.storageId !== "/pods" || operation !== "CREATE" || subresource !== "") return;
@@ -28,7 +28,10 @@ export function requireClassOfOverhead(storage: Storage, attributes: AdmissionAt
   throw refused(attributes, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
 }
 
-/** The plugin RuntimeClass: a pod's runtime exists, and brings its overhead and its nodes with it. */
+/**
+ * The plugin RuntimeClass: requires that the pod's RuntimeClass exists, and copies its overhead, node selector and
+ * tolerations to the pod.
+ */
 export function runtimeClasses(storage: Storage): Admitter {
   return (object, attributes) => {
     const pod = object as Pod;

@@ -12,7 +12,7 @@ const TOKEN_VOLUME = "kube-api-access-";
 const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 const MIRROR = "kubernetes.io/config.mirror";
 
-/** A new namespace gets its account a moment later: as long a pod may wait for it. */
+/** A new namespace gets its default account a moment later. A pod waits for the account at most this long. */
 const LONGEST_WAIT_MS = 2000;
 
 interface ServiceAccount extends KubeObject {
@@ -26,7 +26,10 @@ export interface ServiceAccountEnvironment {
   readonly random: Random;
 }
 
-/** The plugin ServiceAccount: every pod runs as an account that exists, and finds its token where clients look for it. */
+/**
+ * The plugin ServiceAccount: sets the account of a pod, which must exist, and mounts its token where clients look for
+ * it.
+ */
 export function serviceAccounts(environment: ServiceAccountEnvironment): Admitter {
   return async (object, attributes) => {
     const pod = object as Pod;
@@ -50,7 +53,7 @@ export function serviceAccounts(environment: ServiceAccountEnvironment): Admitte
   };
 }
 
-/** A mirror of a pod that a node runs by itself has no account. */
+/** A mirror pod, which shows a static pod of a node, has no account. */
 function mirrored(pod: Pod, attributes: AdmissionAttributes): Pod {
   if (pod.spec.serviceAccountName) throw refused(attributes, "a mirror pod may not reference service accounts");
   return pod;
@@ -83,10 +86,10 @@ async function findAccount(
   return find();
 }
 
-/** Mounts the token into every container that has nothing else in its place. */
+/** Mounts the token into every container that has no other mount at its path. */
 function withToken(pod: Pod, random: Random): Pod {
   const { volumes, initContainers } = { ...pod.spec, volumes: pod.spec.volumes ?? [] };
-  // A pod without containers, which validation refuses, has none or null.
+  // A pod without containers gets this far; validation rejects it later.
   const containers = pod.spec.containers ?? [];
   const present = volumes.find((volume) => volume.name.startsWith(TOKEN_VOLUME));
   const name = present?.name ?? generatedName(TOKEN_VOLUME, random);

@@ -13,8 +13,8 @@ import { needsHealthPort, portsOf, specOf, withKept, withoutUseless } from "./se
 type Refuse = (...errors: readonly FieldError[]) => never;
 
 /**
- * Gives services their addresses and node ports, out of 10.0.0.0/16 and 30000 to 32767, as the real server does when it
- * stores them. One family of addresses, IPv4.
+ * Allocates cluster IPs from 10.0.0.0/16 and node ports from 30000 to 32767, as the real server does when it stores a
+ * Service. Supports only IPv4.
  */
 export function serviceAddresses({
   storage,
@@ -42,7 +42,7 @@ export function serviceAddresses({
 const listOf = (value: Json | undefined): readonly Json[] => (isArray(value) ? value : []);
 const hasSelector = ({ selector }: JsonObject): boolean => Object.keys(selector ?? {}).length > 0;
 
-/** The families that a service has; a cluster of one family has no other to give. */
+/** Sets the IP families of a Service. Only a headless Service without a selector may have IPv6. */
 function withFamilies(spec: JsonObject, refuse: Refuse): JsonObject {
   if (spec.type === "ExternalName") return spec;
   const isOfOthers = spec.clusterIP === "None" && !hasSelector(spec);
@@ -108,7 +108,7 @@ function withPorts(spec: JsonObject, before: JsonObject, pool: AddressPool, refu
   return next;
 }
 
-/** A port of its own for each port, but one for all protocols of a port. */
+/** Assigns a node port to each port. In a new Service, the protocols of a port share one node port. */
 function nodePorts(spec: JsonObject, before: JsonObject, pool: AddressPool, refuse: Refuse): readonly JsonObject[] {
   const own = new Set(portsOf(before).map(({ nodePort }) => nodePort));
   const given = portsOf(spec);

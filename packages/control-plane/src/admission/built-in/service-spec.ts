@@ -22,7 +22,7 @@ const isFromOutside = (spec: JsonObject): boolean =>
 export const needsHealthPort = (spec: JsonObject): boolean =>
   spec.type === "LoadBalancer" && spec.externalTrafficPolicy === "Local";
 
-/** What an update leaves out of what was given to a service stays, and the two ways to name its address agree. */
+/** Keeps allocated values that an update omits, and makes clusterIP and clusterIPs agree. */
 export function withKept(spec: JsonObject, before: JsonObject): JsonObject {
   const next: Record<string, Json> = { ...spec };
   if (before.type === undefined) {
@@ -45,7 +45,7 @@ export function withKept(spec: JsonObject, before: JsonObject): JsonObject {
   return next;
 }
 
-/** Ports of nodes go by the names of ports; one that another port took is not given twice. */
+/** Keeps the node port of each port name, unless another port now has that node port. */
 function keptPorts(spec: JsonObject, before: JsonObject): readonly JsonObject[] {
   const taken = new Set(portsOf(spec).map(({ nodePort }) => nodePort));
   const byName = new Map(portsOf(before).map(({ name = "", nodePort = 0 }) => [name, nodePort]));
@@ -55,7 +55,10 @@ function keptPorts(spec: JsonObject, before: JsonObject): readonly JsonObject[] 
   });
 }
 
-/** What a service of another type has no use for goes, unless it was changed as well: then the validation speaks. */
+/**
+ * Removes fields that the new type of the Service does not use. Keeps those that the update also changed, so that
+ * validation reports them.
+ */
 export function withoutUseless(spec: JsonObject, before: JsonObject): JsonObject {
   if (before.type === undefined) return spec;
   const next: Record<string, Json> = { ...spec };

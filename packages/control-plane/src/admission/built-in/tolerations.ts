@@ -4,7 +4,10 @@ import { type Pod, type Toleration, withSpec } from "./pod.js";
 const PATIENCE_SECONDS = 300;
 const TROUBLES = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
-/** The plugin DefaultTolerationSeconds: a pod stays five minutes on a node in trouble, unless it says otherwise. */
+/**
+ * The plugin DefaultTolerationSeconds: a pod stays five minutes on a node that is not ready or unreachable, unless it
+ * has its own tolerations for that.
+ */
 export const defaultTolerations: Admitter = (object, { operation }) => {
   if (operation !== "CREATE" && operation !== "UPDATE") return object;
   const pod = object as Pod;

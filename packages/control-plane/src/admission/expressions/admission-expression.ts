@@ -11,7 +11,7 @@ import { patchFunctions, patchType } from "./patch-types.js";
 
 const CALL_LIMIT = 1_000_000;
 
-/** An expression about a write, ready to be evaluated, or why it is none. */
+/** A compiled CEL expression about a write, or its compilation error. */
 export interface AdmissionExpression {
   readonly text: string;
   readonly program: Program | undefined;
@@ -19,22 +19,22 @@ export interface AdmissionExpression {
   readonly type: Type;
 }
 
-/** What an expression may name besides the request and its objects. */
+/** The variables of an expression besides the request and its objects. */
 export interface AdmissionScope {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
-  /** Whether it may make objects and patches. */
+  /** Whether the expression may construct objects and JSON patches. */
   readonly hasPatchTypes?: boolean;
-  /** Types of the objects and parameters; anything where undefined. */
+  /** Types of the objects and parameters. If undefined, they can have any type. */
   readonly types?: { readonly object: Type; readonly params: Type };
-  /** Types of `variables`; undefined where the variable itself is unknown. */
+  /** Types of the fields of `variables`. If undefined, the expression cannot use `variables`. */
   readonly variables?: ReadonlyMap<string, Type>;
 }
 
 const admissionLibrary: Library = kubernetesLibrary.with(authorization, () => undefined);
 const mutationLibrary: Library = admissionLibrary.with(patchFunctions, patchType);
 
-/** Compiles an expression that gives one of these types; anything where there are none. */
+/** Compiles an expression. Its type must be one of `results`, or any type if `results` is empty. */
 export function admissionExpression(
   text: string,
   scope: AdmissionScope,
@@ -74,14 +74,14 @@ function shownType({ name, parameters }: Type): string {
   return parameters.length === 0 ? name : `${name}(${parameters.map(shownType).join(", ")})`;
 }
 
-/** Thrown where all expressions together cost more than they may. */
+/** Thrown when all expressions together exceed their cost budget. */
 export class OutOfBudget extends Error {
   constructor() {
     super("validation failed due to running out of cost budget, no further validation rules will be run");
   }
 }
 
-/** Evaluates expressions one after the other against one budget. */
+/** Evaluates expressions with one shared cost budget. */
 export class AdmissionEvaluation {
   readonly #variables: Variables;
   #left: number;
@@ -95,7 +95,7 @@ export class AdmissionEvaluation {
     return this.#left;
   }
 
-  /** The value, or a failure in the real server's words. */
+  /** The value, or a failure in the real server's wording. */
   value(expression: AdmissionExpression): CelValue {
     const { program, error, text } = expression;
     if (program === undefined) return new Failure(`compilation error: ${error ?? ""}`);

@@ -15,7 +15,7 @@ const USER = structOf("kubernetes.UserInfo", {
   extra: mapOf(STRING, TEXTS),
 });
 
-/** The variable `request`. */
+/** The type of the variable `request`. */
 export const REQUEST = structOf("kubernetes.AdmissionRequest", {
   kind: KIND,
   resource: RESOURCE,
@@ -39,7 +39,7 @@ const CONDITION = structOf("kubernetes.NamespaceCondition", {
   reason: STRING,
 });
 
-/** The variable `namespaceObject`. */
+/** The type of the variable `namespaceObject`. */
 export const NAMESPACE = structOf("kubernetes.Namespace", {
   metadata: structOf("kubernetes.NamespaceMetadata", {
     name: STRING,
@@ -59,7 +59,7 @@ export const NAMESPACE = structOf("kubernetes.Namespace", {
   status: structOf("kubernetes.NamespaceStatus", { conditions: listOf(CONDITION), phase: STRING }),
 });
 
-/** The variable `variables`, its fields being those declared so far. */
+/** The type of the variable `variables`, with the fields declared so far. */
 export function variablesType(fields: ReadonlyMap<string, Type>): Type {
   return struct("kubernetes.variables", (name) => fields.get(name));
 }

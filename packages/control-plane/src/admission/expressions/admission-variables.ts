@@ -13,21 +13,21 @@ import { jsonValue } from "./json-value.js";
 
 export interface AdmissionInput {
   readonly attributes: AdmissionAttributes;
-  /** The version in which the objects are looked at. */
+  /** The version of `object` and `oldObject`. */
   readonly definition: ResourceDefinition;
   readonly object: Json;
   readonly oldObject: Json;
   readonly authorizer?: Authorizer | undefined;
-  /** Null if there are none, undefined if the expression may not use them. */
+  /** Null if there are no parameters. Undefined if the expression cannot use them. */
   readonly params?: Json | undefined;
   readonly namespace?: Json | undefined;
-  /** Named expressions, evaluated when they are first asked for. */
+  /** Named expressions, each evaluated on first use. */
   readonly variables?: ReadonlyMap<string, AdmissionExpression>;
-  /** Pays for the named expressions. */
+  /** Charges the cost of the named expressions. */
   readonly spend?: (cost: number) => void;
 }
 
-/** What expressions about a write see. */
+/** The variables of expressions about a write. Each value is created on first use. */
 export function admissionVariables(input: AdmissionInput): Variables {
   const { attributes, authorizer, params, namespace } = input;
   const known = new Map<string, CelValue>();
@@ -67,7 +67,7 @@ function resourceOf(attributes: AdmissionAttributes): {
   };
 }
 
-/** Unlike in reviews, what is empty is there. */
+/** The variable `request`: the request of an AdmissionReview without its objects, and with an empty uid. */
 function requestOf({ attributes, definition }: AdmissionInput): JsonObject {
   const { subresource, operation, user, dryRun, options, name } = attributes;
   const kindOf = ({ group, version, kind, subresources }: ResourceDefinition): JsonObject => {
@@ -104,7 +104,7 @@ function requestOf({ attributes, definition }: AdmissionInput): JsonObject {
 
 const VARIABLE_LIMIT = 1_000_000;
 
-/** The variable `variables`: each named expression is evaluated once, when it is first asked for. */
+/** The variable `variables`. Each named expression is evaluated once, on first use. */
 class NamedExpressions extends MapValue {
   readonly #expressions: ReadonlyMap<string, AdmissionExpression>;
   readonly #variables: Variables;

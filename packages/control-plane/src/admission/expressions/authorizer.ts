@@ -18,7 +18,7 @@ const PATH_CHECK = struct("kubernetes.authorization.PathCheck");
 const GROUP_CHECK = struct("kubernetes.authorization.GroupCheck");
 const DECISION = struct("kubernetes.authorization.Decision");
 
-/** What an expression asks of the authorizer, step by step. */
+/** The access check that an expression builds step by step. */
 interface Question {
   readonly authorizer: Authorizer;
   readonly user: UserInfo;
@@ -28,7 +28,7 @@ interface Question {
   readonly subresource?: string;
   readonly namespace?: string;
   readonly name?: string;
-  /** The answer, once it was asked. */
+  /** The decision, after `check`. */
   readonly allowed?: boolean;
   readonly reason?: string;
 }
@@ -53,7 +53,7 @@ export function authorizerValue(authorizer: Authorizer, user: UserInfo): CelValu
   return new AuthorizationValue(AUTHORIZER, { authorizer, user });
 }
 
-/** The variable `authorizer.requestResource`: what the request itself is about. */
+/** The variable `authorizer.requestResource`: a check of the request's own resource. */
 export function requestResource(
   authorizer: Authorizer,
   user: UserInfo,
@@ -62,14 +62,14 @@ export function requestResource(
   return new AuthorizationValue(RESOURCE_CHECK, { authorizer, user, ...about });
 }
 
-/** Two checks are all that an expression can pay for. */
+/** The budget of an expression covers two checks. */
 const CHECK_COST = 350_000;
 const CHECKING: FunctionCost = {
   estimate: () => ({ cost: Range.exactly(CHECK_COST) }),
   track: () => CHECK_COST,
 };
 
-/** Each requirement of a selector is a struct and a list. */
+/** The cost of parsing a selector. Each requirement creates a struct and a list. */
 const SELECTING: FunctionCost = {
   track: ([, selector]) => {
     const size = sizeOf(selector!);
@@ -97,7 +97,7 @@ export const authorization: readonly FunctionDeclaration[] = [
   step("subresource", RESOURCE_CHECK, RESOURCE_CHECK, "resourcecheck_subresource", (subresource) => ({ subresource })),
   step("namespace", RESOURCE_CHECK, RESOURCE_CHECK, "resourcecheck_namespace", (namespace) => ({ namespace })),
   step("name", RESOURCE_CHECK, RESOURCE_CHECK, "resourcecheck_name", (name) => ({ name })),
-  // RBAC does not look at selectors.
+  // RBAC ignores selectors.
   selecting("fieldSelector", "authorizer_fieldselector"),
   selecting("labelSelector", "authorizer_labelselector"),
   declare(

@@ -7,7 +7,7 @@ import { type AdmissionScope, admissionExpression } from "./admission-expression
 
 const MAX_CONDITIONS = 64;
 
-/** What is wrong with an expression in an object. */
+/** Validates an expression of an object. */
 export function expressionErrors(
   text: string,
   path: string,
@@ -19,7 +19,7 @@ export function expressionErrors(
   return error === undefined ? [] : [invalidValue(path, text, error)];
 }
 
-/** What is wrong with match conditions. */
+/** Validates match conditions. */
 export function conditionErrors(
   conditions: readonly { readonly name?: string; readonly expression?: string }[],
   path: string,

@@ -2,7 +2,7 @@ import { isArray, isObject, type Json, type JsonObject } from "../../api/json.js
 import { ListValue, MapValue } from "../../cel/values/collection.js";
 import type { CelValue } from "../../cel/values/value.js";
 
-/** JSON as expressions see it without a schema. What is below is converted when it is looked at. */
+/** Converts JSON to a CEL value without a schema. Items and fields are converted on first use. */
 export function jsonValue(value: Json): CelValue {
   if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value;
   if (isArray(value)) return new JsonList(value);

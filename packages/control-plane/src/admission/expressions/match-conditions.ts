@@ -8,12 +8,12 @@ import {
   OutOfBudget,
 } from "./admission-expression.js";
 
-/** What all match conditions of one webhook or policy may cost. */
+/** Cost budget of all match conditions of one webhook or policy. */
 const LIMIT = 2_500_000;
 
 export type MatchResult = { readonly matches: boolean } | { readonly error: string };
 
-/** Compiled conditions that all have to hold. */
+/** Compiled match conditions, which must all be true. */
 export class MatchConditions {
   readonly #expressions: readonly AdmissionExpression[];
 
@@ -22,7 +22,7 @@ export class MatchConditions {
     this.#expressions = conditions.map(({ expression }) => admissionExpression(expression, scope, [BOOL]));
   }
 
-  /** One that does not hold decides; otherwise one that cannot be evaluated does. */
+  /** One false condition means no match, even if others fail to evaluate. */
   match(variables: Variables): MatchResult {
     const evaluation = new AdmissionEvaluation(variables, LIMIT);
     const errors: string[] = [];

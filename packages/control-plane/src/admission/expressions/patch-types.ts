@@ -8,21 +8,21 @@ import { formatTimestamp } from "../../cel/values/time.js";
 import { Bytes, type CelValue, Duration, Timestamp, Uint } from "../../cel/values/value.js";
 
 const PATCH_FIELDS: Readonly<Record<string, Type>> = { op: STRING, path: STRING, from: STRING, value: DYN };
-/** A field that patches do not have is of a type without a name, as the real server has it. */
+/** An unknown field has a type without a name, as in the real server. */
 const PATCH = struct("JSONPatch", (name) => (Object.hasOwn(PATCH_FIELDS, name) ? PATCH_FIELDS[name] : opaque("")));
 
-/** What an `ApplyConfiguration` gives: an object with the fields to set. */
+/** The result type of an `ApplyConfiguration`: an object with the fields to set. */
 export const APPLIED = objectType("Object");
-/** What a `JSONPatch` gives. */
+/** The result type of a `JSONPatch`. */
 export const PATCHES = listOf(PATCH);
 
-/** The types of patches by their names: `JSONPatch`, `Object`, and `Object.spec.template` for what is in one. */
+/** The types of mutations by name: `JSONPatch`, `Object`, and `Object.spec.template` for a part of an object. */
 export function patchType(name: string): Type | undefined {
   if (name === "JSONPatch") return PATCH;
   return name === "Object" || name.startsWith("Object.") ? objectType(name) : undefined;
 }
 
-/** Fields are not looked at before the patch is applied. */
+/** Fields are not checked before the patch is applied. */
 function objectType(name: string): Type {
   return struct(name, () => DYN);
 }
@@ -39,7 +39,7 @@ export const patchFunctions: readonly FunctionDeclaration[] = [
   ),
 ];
 
-/** A value as JSON; undefined for what has no such form. */
+/** Converts a value to JSON. Undefined if it has no JSON form. */
 export function jsonOf(value: CelValue): Json | undefined {
   if (value === null || typeof value === "boolean" || typeof value === "string" || typeof value === "number") {
     return value;

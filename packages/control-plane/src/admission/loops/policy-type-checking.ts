@@ -9,7 +9,7 @@ const POLICIES = "admissionregistration.k8s.io/validatingadmissionpolicies";
 const ACCOUNT = "validatingadmissionpolicy-status-controller";
 const MANAGER = "validatingadmissionpolicy-status";
 
-/** Tells in the status of each policy what its expressions would not find in the kinds that they are about. */
+/** Type-checks the expressions of each policy against the kinds that it matches, and writes warnings to its status. */
 export class PolicyTypeChecking implements RegistryLoop {
   readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
@@ -43,7 +43,7 @@ export class PolicyTypeChecking implements RegistryLoop {
   }
 }
 
-/** Each generation is looked at once. */
+/** Each generation is checked once. */
 function isUnchecked(policy: KubeObject): boolean {
   const { status } = policy as KubeObject & { readonly status?: { readonly observedGeneration?: number } };
   return (policy.metadata.generation ?? 0) > (status?.observedGeneration ?? 0);

@@ -12,10 +12,10 @@ import { countedResource, usageOf } from "../resource-quota-usage.js";
 const QUOTAS = "/resourcequotas";
 const ACCOUNT = "resourcequota-controller";
 
-/** After so long without another write a status is checked. The real controller checks all of them every five minutes. */
+/** A quota is recounted this long after its last write. The real controller recounts all quotas every five minutes. */
 const RESYNC_MS = 10_000;
 
-/** Keeps what quotas say of their use in step with the objects of their namespaces. */
+/** Keeps the usage in the status of quotas in step with the objects of their namespaces. */
 export class QuotaStatus implements RegistryLoop {
   readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;
@@ -26,9 +26,9 @@ export class QuotaStatus implements RegistryLoop {
   }
 
   /**
-   * Counts again for a new or changed quota, and where something was given back. What is taken is noted by admission, before
-   * it is stored: to count then would forget it. Whoever wrote a status, it is looked at once more when it has been left alone
-   * for a while; a count that came too early is put right by the look that follows it.
+   * Recounts a quota when it is created or its spec changes, and when its namespace loses an object or a pod ends. A
+   * create needs no recount: admission adds its usage before the object is stored, and a recount in between would lose
+   * it. Each write of a status schedules one more recount, which corrects a count that came too early.
    */
   onChanges(changes: readonly Change[]): void {
     const quotas = this.#environment.storage.snapshot(QUOTAS)!;
@@ -84,7 +84,7 @@ function isRedefined({ type, current, previous }: Change): boolean {
   return !isSameJson(asJson(current.object).spec ?? null, asJson(previous!.object).spec ?? null);
 }
 
-/** It is gone, or a pod that has run its course. */
+/** Whether the change frees usage: an object was deleted, or a pod ended. */
 function givesBack({ type, current, previous }: Change): boolean {
   if (type === "deleted") return true;
   if (type !== "modified" || current.resource !== "/pods") return false;

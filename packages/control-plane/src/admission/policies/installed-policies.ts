@@ -2,12 +2,12 @@ import type { KubeObject } from "setpoint";
 import type { Storage } from "../../storage/storage.js";
 import { type CompiledBasis, type CompiledMatch, compileMatch, type PolicyBinding } from "./policy.js";
 
-/** A policy with the bindings that put it to work. */
+/** A compiled policy with its bindings. */
 export type InstalledPolicy<Compiled> = Compiled & {
   readonly bindings: readonly { readonly binding: PolicyBinding; readonly match: CompiledMatch }[];
 };
 
-/** The policies in the storage that have a binding; as new as the published state. */
+/** The stored policies that have a binding. As current as the storage's published state. */
 export class InstalledPolicies<Policy extends KubeObject, Compiled extends CompiledBasis> implements Disposable {
   readonly #storage: Storage;
   readonly #type: "validating" | "mutating";

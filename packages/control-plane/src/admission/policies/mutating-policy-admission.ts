@@ -31,7 +31,7 @@ const LIMIT = 10_000_000;
 /** Why a policy could not change an object. */
 class MutationProblem extends Error {}
 
-/** MutatingAdmissionPolicies: expressions that change what is written. */
+/** The plugin MutatingAdmissionPolicy: CEL expressions that change the written object. */
 export class MutatingPolicyAdmission implements Disposable {
   readonly #options: PolicyAdmissionOptions;
   readonly #policies: InstalledPolicies<MutatingPolicy, CompiledMutatingPolicy>;
@@ -53,7 +53,10 @@ export class MutatingPolicyAdmission implements Disposable {
     };
   }
 
-  /** Each sees what those before it made of the object; those that want it see once more what came after them. */
+  /**
+   * Each policy sees the result of those before it. A policy with `reinvocationPolicy: IfNeeded` runs once more if a
+   * later policy changed the object.
+   */
   async #mutate(attributes: AdmissionAttributes): Promise<KubeObject | undefined> {
     if (isExempt(attributes.definition) || attributes.object === undefined) return attributes.object;
     let { object } = attributes;
@@ -127,7 +130,7 @@ export class MutatingPolicyAdmission implements Disposable {
     return result!;
   }
 
-  /** The object with one mutation applied; undefined where the policy's conditions do not hold. */
+  /** The object with one mutation applied. Undefined if the match conditions of the policy are false. */
   #mutation(
     compiled: CompiledMutatingPolicy,
     { expression, isPatch }: CompiledMutation,
@@ -168,7 +171,7 @@ function attempt<Result>(work: () => Result): Result {
   }
 }
 
-/** A test that fails leaves the object as it is. */
+/** A failed `test` operation leaves the object unchanged. */
 function patched(object: JsonObject, operations: Json | undefined): JsonObject {
   if (!isArray(operations ?? null))
     throw new MutationProblem("type mismatch: JSONPatchType.expression should evaluate to array");

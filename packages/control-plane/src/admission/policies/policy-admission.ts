@@ -31,20 +31,20 @@ export interface PolicyAdmissionOptions {
   readonly storage: Storage;
   readonly authorizer: Authorizer;
   readonly catalog: () => ResourceCatalog;
-  /** The other versions under which the objects of a resource are served. */
+  /** The other resources that serve the same objects. */
   readonly equivalents: (definition: ResourceDefinition) => readonly ResourceDefinition[];
 }
 
-/** Why a policy is against a request. */
+/** Why a policy denies a request. */
 interface Denial {
   readonly policy: string;
-  /** Undefined where the policy itself cannot be used. */
+  /** Undefined if the policy itself is not usable. */
   readonly binding: PolicyBinding | undefined;
   readonly message: string;
   readonly reason?: string | undefined;
 }
 
-/** ValidatingAdmissionPolicies: expressions that every write they match must pass. */
+/** The plugin ValidatingAdmissionPolicy: CEL expressions that each matching write must satisfy. */
 export class PolicyAdmission implements Disposable {
   readonly #options: PolicyAdmissionOptions;
   readonly #policies: InstalledPolicies<ValidatingPolicy, CompiledPolicy>;
@@ -146,7 +146,7 @@ export class PolicyAdmission implements Disposable {
   }
 }
 
-/** One validation that is not passed. */
+/** One failed validation. */
 interface Decision {
   readonly message: string;
   readonly reason?: string | undefined;
@@ -167,7 +167,7 @@ function decide(
   return [{ message: isUsable ? text : given, reason: validation.reason || "Invalid" }];
 }
 
-/** Nothing is written to an audit log here, but what cannot be evaluated refuses the request all the same. */
+/** There is no audit log, but an annotation that fails to evaluate still denies the request. */
 function annotate(
   expression: AdmissionExpression,
   evaluation: AdmissionEvaluation,
@@ -177,7 +177,7 @@ function annotate(
   return value instanceof Failure ? failed(value.message) : [];
 }
 
-/** What a binding makes of what is not passed: a refusal, a warning, or nothing. */
+/** Applies the binding's actions to failed validations: denials, warnings, or nothing. */
 function enforced(
   policy: string,
   binding: PolicyBinding,

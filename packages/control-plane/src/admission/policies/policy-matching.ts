@@ -9,7 +9,7 @@ export interface MatchEnvironment {
   readonly equivalents: (definition: ResourceDefinition) => readonly ResourceDefinition[];
 }
 
-/** The version in which a policy or a binding wants this request; undefined where it does not. */
+/** The version at which a policy or binding matches this request. Undefined if it does not match. */
 export function matchedDefinition(
   { webhook, rules, excluded }: CompiledMatch,
   attributes: AdmissionAttributes,

@@ -3,7 +3,7 @@ import { notFound } from "../../api/status-error.js";
 import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
 
-/** The namespace of a request as expressions see it; null where it has none, or is one. */
+/** The variable `namespaceObject` of a request. Null for cluster-scoped objects and for namespaces themselves. */
 export function namespaceObject({ definition, namespace }: AdmissionAttributes, storage: Storage): Json {
   const isNamespace = definition.group === "" && definition.plural === "namespaces";
   if (namespace === "" || isNamespace) return null;

@@ -4,12 +4,12 @@ import { selectorOf } from "../../registry/selectors/object-label-selector.js";
 import type { Storage } from "../../storage/storage.js";
 import type { MutatingPolicy, ParamRef, ValidatingPolicy } from "./policy.js";
 
-/** Why a binding cannot be used: the request is refused, or the policy's failure is ignored. */
+/** Why a binding is not usable. The failurePolicy decides whether the request is denied. */
 export class BindingProblem extends Error {}
 
 /**
- * The objects that a binding gives a policy as `params`, each of which it is evaluated with; null for none at all.
- * Throws `BindingProblem`.
+ * The objects that a binding passes to a policy as `params`. The policy is evaluated once for each. Null stands for a
+ * policy or binding without parameters. Throws `BindingProblem`.
  */
 export function paramsOf(
   { spec }: ValidatingPolicy | MutatingPolicy,

@@ -29,13 +29,13 @@ const ACTIONS = ["Audit", "Deny", "Warn"];
 
 type Validation = Pick<Strategy, "validate" | "validateUpdate">;
 
-/** What the server refuses of policies. */
+/** Validation of ValidatingAdmissionPolicies. */
 export const policyStrategy: Validation = strategyOf((object) => policyErrors(object as ValidatingPolicy));
 
-/** What the server refuses of their bindings. */
+/** Validation of ValidatingAdmissionPolicyBindings. */
 export const bindingStrategy: Validation = strategyOf((object) => bindingErrors(object as PolicyBinding));
 
-/** The same for policies that change objects. */
+/** Validation of MutatingAdmissionPolicies. */
 export const mutatingPolicyStrategy: Validation = strategyOf((object) =>
   mutatingPolicyErrors(object as MutatingPolicy),
 );
@@ -51,7 +51,7 @@ function strategyOf(errorsOf: (object: KubeObject) => readonly FieldError[]): Va
   };
 }
 
-/** What policies of both kinds have in common; the scope is that of their own expressions. */
+/** Validates the parts that both kinds of policies share. Returns the scope of their other expressions. */
 function basisErrors(
   { spec }: ValidatingPolicy | MutatingPolicy,
   hasPatchTypes: boolean,
@@ -80,7 +80,7 @@ function basisErrors(
   return { errors, scope: { ...base, hasPatchTypes, ...(variables?.length && { variables: types }) } };
 }
 
-/** What kind parameters are of, as it would be served. */
+/** Validates the kind of the parameters. */
 function paramKindErrors({ apiVersion = "", kind = "" }: ParamKind, path: string): readonly FieldError[] {
   const errors: FieldError[] = fieldErrors();
   const at = `${path}.apiVersion`;
@@ -159,7 +159,7 @@ function mutationErrors(mutation: PolicyMutation, path: string, scope: Admission
   return [...own, ...(mutation[other] ? [invalidValue(`${path}.${other}`, `{${other}}`, why)] : [])];
 }
 
-/** Nothing but what is created or updated can be changed. */
+/** Mutating policies can match only creates and updates. */
 function operationErrors({ resourceRules }: MatchResources, path: string): readonly FieldError[] {
   const operations = (resourceRules ?? []).flatMap((rule) => rule.operations ?? []);
   return operations

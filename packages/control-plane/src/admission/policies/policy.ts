@@ -10,7 +10,7 @@ import { MatchConditions } from "../expressions/match-conditions.js";
 import { APPLIED, PATCHES } from "../expressions/patch-types.js";
 import type { InstalledWebhook, WebhookRule } from "../webhooks/webhook.js";
 
-/** Which requests a policy, or a binding, is about. */
+/** Which requests a policy or binding matches. */
 export interface MatchResources {
   readonly namespaceSelector?: ObjectLabelSelector | null;
   readonly objectSelector?: ObjectLabelSelector | null;
@@ -84,14 +84,14 @@ export interface PolicyMutation {
   readonly jsonPatch?: { readonly expression?: string } | null;
 }
 
-/** What policies of both kinds have in common, compiled. */
+/** The compiled parts that both kinds of policies share. */
 export interface CompiledBasis {
   readonly match: CompiledMatch;
   readonly variables: ReadonlyMap<string, AdmissionExpression>;
   readonly conditions: MatchConditions | undefined;
 }
 
-/** A policy whose expressions are compiled. */
+/** A policy with its compiled expressions. */
 export interface CompiledPolicy extends CompiledBasis {
   readonly policy: ValidatingPolicy;
   readonly validations: readonly CompiledValidation[];
@@ -165,7 +165,7 @@ export function compileMutatingPolicy(policy: MutatingPolicy): CompiledMutatingP
   return { ...basis, policy, mutations };
 }
 
-/** What a policy or binding matches, in the form in which webhooks are matched. */
+/** The match rules of a policy or binding, in the form that webhook matching uses. */
 export interface CompiledMatch {
   readonly webhook: InstalledWebhook;
   readonly rules: readonly NamedRule[];

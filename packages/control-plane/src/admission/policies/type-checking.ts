@@ -4,13 +4,13 @@ import type { ResourceDefinition } from "../../kinds/resource-definition.js";
 import { type AdmissionScope, admissionExpression } from "../expressions/admission-expression.js";
 import type { NamedRule, ValidatingPolicy } from "./policy.js";
 
-/** What an expression of a policy would not find in an object of some kind. */
+/** The type errors of one expression of a policy. */
 export interface ExpressionWarning {
   readonly fieldRef: string;
   readonly warning: string;
 }
 
-/** Looks up kinds that are served now. */
+/** Looks up served kinds. */
 export interface ServedKinds {
   find(group: string, version: string, plural: string): ResourceDefinition | undefined;
   findKind(apiVersion: string, kind: string): ResourceDefinition | undefined;
@@ -20,8 +20,8 @@ const MAX_TYPES = 10;
 const COMPILED = "compilation failed: ";
 
 /**
- * Checks the expressions of a policy against the schemas of the kinds that it names; wildcards name none. What it finds
- * stops nobody: it is told in the policy's status.
+ * Type-checks the expressions of a policy against the schemas of the kinds that it names. Skips wildcards. Errors deny
+ * no request: they appear in the status of the policy.
  */
 export function expressionWarnings(policy: ValidatingPolicy, kinds: ServedKinds): readonly ExpressionWarning[] {
   const definitions = matchedKinds(policy, kinds);
@@ -69,7 +69,7 @@ function typeOf(definition: ResourceDefinition | undefined): Type {
   return declared ? celType(declared, definition!.kind) : DYN;
 }
 
-/** Variables that cannot be typed are anything. */
+/** A variable that does not compile can have any type. */
 function scopeOf({ spec }: ValidatingPolicy, object: Type, params: Type): AdmissionScope {
   const base = { hasParams: Boolean(spec.paramKind), hasAuthorizer: true, types: { object, params } };
   const variables = new Map<string, Type>();

@@ -8,7 +8,7 @@ import { admissionNamespace, type Invocation } from "./webhook-matching.js";
 
 const GROUP = "admission.k8s.io";
 const KIND = "AdmissionReview";
-/** Kinds that are in every scheme. */
+/** Kinds that every Go scheme has. */
 const UNVERSIONED: ReadonlySet<string> = new Set([
   "Status",
   "APIVersions",
@@ -17,15 +17,15 @@ const UNVERSIONED: ReadonlySet<string> = new Set([
   "APIResourceList",
 ]);
 
-/** The review version of a call: the first of the webhook's versions that we know. */
+/** The AdmissionReview version of a call. */
 export type ReviewVersion = "v1" | "v1beta1";
 
-/** Undefined where a webhook knows none of ours. */
+/** The first version in the webhook's list that this server supports. Undefined if there is none. */
 export function reviewVersion(accepted: readonly string[] | null | undefined): ReviewVersion | undefined {
   return (accepted ?? []).find((version): version is ReviewVersion => version === "v1" || version === "v1beta1");
 }
 
-/** The request of a review, with the objects at the version that the webhook wants. */
+/** The AdmissionReview for a webhook, with the objects at the version that the webhook matched. */
 export function admissionReview(
   attributes: AdmissionAttributes,
   { definition }: Invocation,
@@ -69,24 +69,24 @@ export function admissionReview(
   } as unknown as JsonObject;
 }
 
-/** A patch looks to webhooks like the create or update that it is. */
+/** Webhooks see a patch as a create or an update. */
 function shownOptions(options: AdmissionAttributes["options"], operation: AdmissionAttributes["operation"]): object {
   if (options.kind !== "PatchOptions") return options;
   const { force: _force, ...rest } = options;
   return { ...rest, kind: operation === "CREATE" ? "CreateOptions" : "UpdateOptions" };
 }
 
-/** What a webhook said, checked for form. */
+/** The response of a webhook, after validation. */
 export interface AdmissionVerdict {
   readonly allowed: boolean;
   readonly status: JsonObject | undefined;
   readonly warnings: readonly string[];
-  /** The text of a JSON patch; empty where there is none. */
+  /** The text of a JSON patch; empty if there is none. */
   readonly patch: string;
   readonly patchType: string;
 }
 
-/** Throws a `WebhookCallError` for an answer that is not a review of this request. */
+/** Reads the response. Throws a `WebhookCallError` if it is not a review of this request. */
 export function readVerdict(
   answer: JsonObject,
   uid: string,
@@ -119,7 +119,7 @@ export function readVerdict(
   return { ...spoken(response), patch, patchType: text(response.patchType) };
 }
 
-/** The old version was never checked for whose answer it is, and its patches are JSON patches without saying so. */
+/** v1beta1 does not check the uid of the response, and its patches are JSON patches without a patchType. */
 function betaVerdict(response: JsonObject, isMutating: boolean): AdmissionVerdict {
   const patch = isMutating ? Buffer.from(text(response.patch), "base64").toString("utf8") : "";
   return { ...spoken(response), patch, patchType: patch === "" ? "" : "JSONPatch" };
@@ -152,7 +152,7 @@ function text(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The answer to a request that a webhook denied: its own status, with its name before the message. */
+/** The error for a request that a webhook denied: the status of the webhook, with its name before the message. */
 export function denial(webhook: string, status: JsonObject | undefined): StatusError {
   const by = `admission webhook ${goQuote(webhook)} denied the request`;
   const { message, reason, code, details } = status ?? {};

@@ -1,6 +1,6 @@
 import { goQuote } from "../../api/go-format.js";
 
-/** What Go says where a connection fails: that is what the real server's messages show. */
+/** Formats a connection error like Go, as in the real server's messages. */
 export function goCallError(reason: unknown): string {
   const error = reason as NodeJS.ErrnoException & {
     readonly address?: string;
@@ -33,13 +33,13 @@ export function goCallError(reason: unknown): string {
   }
 }
 
-/** How client-go reads an error answer: the Status in it, else a sentence for its code. */
+/** The message of an error response, as client-go reads it: from its Status, or else by its code. */
 export function statusMessage(code: number, body: string, contentType: string): string {
   try {
     const status = JSON.parse(body) as { readonly kind?: string; readonly message?: string };
     if (status.kind === "Status" && status.message) return status.message;
   } catch {
-    // No Status: the code speaks.
+    // Not a Status: the code decides.
   }
   const known = SENTENCES[code];
   if (known) return known;

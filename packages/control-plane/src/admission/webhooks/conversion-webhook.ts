@@ -19,13 +19,13 @@ export interface ConversionWebhookOptions {
 }
 
 const REVIEW = { kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1" };
-/** What a webhook returned is not the object that it was given. */
+/** The webhook returned an invalid object, or another object than it received. */
 class InvalidConversion extends Error {}
 
-/** As long as the real server waits at most for a request. */
+/** The longest time that the real server waits for a request. */
 const TIMEOUT_SECONDS = 30;
 
-/** The conversion of a CRD whose strategy is `Webhook`. What fails is a 500 in the real server's words. */
+/** The conversion of a CRD whose strategy is `Webhook`. A failure becomes a 500 in the real server's wording. */
 export function webhookConversion(options: ConversionWebhookOptions): Conversion {
   const { servedApiVersion, storedApiVersion } = options;
   return {
@@ -91,7 +91,7 @@ function readConverted(answer: JsonObject, uid: string): readonly Json[] {
   return Array.isArray(response.convertedObjects) ? response.convertedObjects : [];
 }
 
-/** The converted object with the original's metadata: a webhook may change nothing there but labels and annotations. */
+/** The converted object with the original metadata. A webhook may change only labels and annotations there. */
 function restored(original: KubeObject, converted: Json, desired: string): KubeObject {
   const refuse = (why: string): InvalidConversion => new InvalidConversion(why);
   if (!isObject(converted)) throw refuse("not an object");

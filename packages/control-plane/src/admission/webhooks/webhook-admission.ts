@@ -23,9 +23,9 @@ export interface WebhookAdmissionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly caller: WebhookCaller;
-  /** The other versions under which the objects of a resource are served. */
+  /** The other resources that serve the same objects. */
   readonly equivalents: (definition: ResourceDefinition) => readonly ResourceDefinition[];
-  /** What expressions in match conditions may ask. */
+  /** The authorizer of match conditions. */
   readonly authorizer: Authorizer;
 }
 
@@ -33,7 +33,7 @@ const DEFAULT_TIMEOUT_SECONDS = 10;
 
 type Objects = { readonly object: KubeObject | undefined; readonly oldObject: KubeObject | undefined };
 
-/** The two plugins that ask webhooks: all mutating ones in order, then all validating ones at once. */
+/** The two webhook plugins. Mutating webhooks are called in order, validating webhooks in parallel. */
 export class WebhookAdmission implements Disposable {
   readonly #options: WebhookAdmissionOptions;
   readonly #mutating: InstalledWebhooks;
@@ -67,8 +67,8 @@ export class WebhookAdmission implements Disposable {
   }
 
   /**
-   * Each sees what those before it made of the object. Once more, those that want it (`IfNeeded`) see what others
-   * changed after them.
+   * Each webhook sees the result of those before it. A webhook with `reinvocationPolicy: IfNeeded` is called once more
+   * if a later webhook changed the object.
    */
   async #mutate(attributes: AdmissionAttributes, warn: (text: string) => void): Promise<KubeObject | undefined> {
     if (isExempt(attributes.definition)) return attributes.object;
@@ -112,7 +112,7 @@ export class WebhookAdmission implements Disposable {
     return invocationOf(installed, attributes, storage, equivalents);
   }
 
-  /** The object as the webhook wants it to be, back at the request's version; undefined where it leaves it alone. */
+  /** The patched object at the request's version. Undefined if the webhook does not change it. */
   async #callMutating(
     invocation: Invocation,
     attributes: AdmissionAttributes,
@@ -145,7 +145,7 @@ export class WebhookAdmission implements Disposable {
     return { object: first, oldObject: second };
   }
 
-  /** Undefined where the webhook is not concerned after all, or failed and may (`failurePolicy: Ignore`). */
+  /** Calls the webhook. Undefined if its match conditions are false, or if it fails and has `failurePolicy: Ignore`. */
   async #ask(
     invocation: Invocation,
     attributes: AdmissionAttributes,
@@ -177,7 +177,9 @@ export class WebhookAdmission implements Disposable {
     }
   }
 
-  /** Whether the webhook's conditions hold; where that cannot be told, the request is refused unless it may fail. */
+  /**
+   * Whether the match conditions are true. If they fail to evaluate, throws 403 unless the failurePolicy is `Ignore`.
+   */
   #isMatched({ installed, definition }: Invocation, attributes: AdmissionAttributes, objects: Objects): boolean {
     const { conditions, webhook } = installed;
     if (conditions === undefined) return true;
@@ -196,7 +198,7 @@ export class WebhookAdmission implements Disposable {
     throw forbidden({ group, resource: plural }, attributes.name, result.error);
   }
 
-  /** A failed call refuses the request, unless the webhook may fail. */
+  /** A failed call rejects the request, unless the failurePolicy is `Ignore`. */
   #failed({ name, failurePolicy }: Webhook, error: unknown): undefined {
     if (!(error instanceof WebhookCallError)) throw error;
     if (failurePolicy === "Ignore") return undefined;
@@ -218,7 +220,7 @@ async function called(
   }
 }
 
-/** From one served version to another, by way of the storage's. */
+/** Converts objects from one served version to another, through the storage version. */
 export async function converted(
   objects: readonly KubeObject[],
   from: ResourceDefinition,
@@ -271,7 +273,7 @@ function parsedPatch(text: string): readonly Json[] {
   throw new WebhookCallError(`received undecodable patch in webhook response: ${why}`);
 }
 
-/** What the real server's patch library says of an operation that does not apply. */
+/** The error of the real server's patch library for an operation that does not apply. */
 export function operationError(operation: Json): string {
   const { op, path } = isObject(operation) ? operation : { op: "", path: "" };
   const key = String(path).slice(String(path).lastIndexOf("/") + 1);

@@ -7,7 +7,7 @@ import { goSyntaxError } from "../../schema/json-syntax.js";
 import { goCallError, statusMessage } from "./call-error.js";
 import type { ServiceReference, WebhookClientConfig } from "./webhook.js";
 
-/** Answers a review in this process. What it throws is a failed call. */
+/** Answers a review in this process. If it throws, the call has failed. */
 export type WebhookHandler = (
   review: JsonObject,
   call: { readonly path: string; readonly signal: AbortSignal },
@@ -20,24 +20,24 @@ export type ServiceResolver = (
 
 export interface WebhookCallerOptions {
   readonly clock: Clock;
-  /** Defaults to one that knows no Service. */
+  /** Resolves Services. By default none resolve. */
   readonly services?: ServiceResolver;
 }
 
-/** A call that failed: the webhook could not be reached, or answered with something else than a review. */
+/** A failed call: the webhook was not reachable, or its response was not a review. */
 export class WebhookCallError extends Error {
   override readonly name = "WebhookCallError";
 }
 
-/** The most that is read of an answer. */
+/** Size limit of a response. */
 const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 const DEFAULT_PORT = 443;
-/** Connections that are kept for webhooks, each of its own CA. */
-/** As many as Go's client follows. */
+/** The redirect limit of Go's client. */
 const MAX_REDIRECTS = 10;
+/** Limit of HTTPS agents. Each keeps the connections of one server name and CA. */
 const MAX_AGENTS = 100;
 
-/** Posts reviews to webhooks: by URL, or by way of a Service. */
+/** Posts reviews to webhooks, by URL or through a Service. */
 export class WebhookCaller implements Disposable {
   readonly #options: WebhookCallerOptions;
   readonly #agents = new Map<string, HttpsAgent>();
@@ -52,7 +52,10 @@ export class WebhookCaller implements Disposable {
     this.#plainAgent.destroy();
   }
 
-  /** The answer's JSON. Rejects with a `WebhookCallError` in the real server's words; `signal` ends it as well. */
+  /**
+   * Returns the JSON of the response. Rejects with a `WebhookCallError` in the real server's wording. `signal` ends the
+   * call.
+   */
   async call(
     config: WebhookClientConfig,
     review: JsonObject,
@@ -133,7 +136,7 @@ export class WebhookCaller implements Disposable {
     });
   }
 
-  /** The least recently made one goes when there are too many. */
+  /** The agent of a server name and CA. Drops the oldest agent if there are too many. */
   #agentFor(ca: string | undefined, serverName: string): HttpsAgent {
     const key = `${serverName}\n${ca ?? ""}`;
     const known = this.#agents.get(key);
@@ -143,7 +146,7 @@ export class WebhookCaller implements Disposable {
       agent.destroy();
       this.#agents.delete(oldest);
     }
-    // Go takes a bundle that holds the server's own certificate, and no authority, as good enough.
+    // Like Go, accept a bundle that holds the server's own certificate instead of its CA.
     const trust = ca ? { ca, allowPartialTrustChain: true } : {};
     const agent = new HttpsAgent({ keepAlive: true, ...trust, minVersion: "TLSv1.2" });
     this.#agents.set(key, agent);
@@ -151,14 +154,14 @@ export class WebhookCaller implements Disposable {
   }
 }
 
-/** Where the same request is to be made instead: servers send paths with double slashes to the tidy ones. */
+/** The target of a 307 or 308. Some servers redirect paths with double slashes. */
 function redirection({ statusCode, headers }: IncomingMessage, from: URL): URL | undefined {
   if ((statusCode !== 307 && statusCode !== 308) || !headers.location) return undefined;
   return URL.canParse(headers.location, from.href) ? new URL(headers.location, from) : undefined;
 }
 
 interface Target {
-  /** As errors name it. */
+  /** The URL in error messages. */
   readonly shownUrl: string;
   readonly path: string;
   readonly url?: URL;

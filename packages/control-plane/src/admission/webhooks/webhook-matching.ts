@@ -6,13 +6,13 @@ import type { AdmissionAttributes } from "../../registry/write/admission.js";
 import type { Storage } from "../../storage/storage.js";
 import type { InstalledWebhook, WebhookRule } from "./webhook.js";
 
-/** A webhook that wants a request, and the version in which it wants it. */
+/** A webhook that matches a request, and the version at which it matches. */
 export interface Invocation {
   readonly installed: InstalledWebhook;
   readonly definition: ResourceDefinition;
 }
 
-/** Configurations of admission are never sent to webhooks: a broken one must stay repairable. */
+/** Webhooks and policies never see the configurations of admission, so that a broken one can be repaired. */
 const EXEMPT: ReadonlySet<string> = new Set([
   "mutatingadmissionpolicies",
   "mutatingadmissionpolicybindings",
@@ -26,7 +26,7 @@ export function isExempt({ group, plural }: ResourceDefinition): boolean {
   return group === "admissionregistration.k8s.io" && EXEMPT.has(plural);
 }
 
-/** A namespace is judged, and told to webhooks, as if it stood within itself. */
+/** A namespace counts as an object inside itself. */
 export function admissionNamespace({ definition, namespace, name }: AdmissionAttributes): string {
   return isNamespace(definition) ? name : namespace;
 }
@@ -36,8 +36,8 @@ function isNamespace({ group, plural }: ResourceDefinition): boolean {
 }
 
 /**
- * How a webhook wants this request; undefined where it does not. `equivalents` are the other versions (or groups) under
- * which the same objects are served. Throws 404 where a selector asks for the labels of a namespace that is not there.
+ * How a webhook matches this request. Undefined if it does not match. `equivalents` returns the other versions or
+ * groups that serve the same objects. Throws 404 if a selector needs the labels of a missing namespace.
  */
 export function invocationOf(
   installed: InstalledWebhook,
@@ -87,14 +87,17 @@ function includes(items: readonly string[] | null | undefined, item: string): bo
   return items?.includes("*") || items?.includes(item) || false;
 }
 
-/** A star stands for any resource, or behind the slash for any subresource; alone it means no subresource. */
+/**
+ * Before the slash, `*` matches every resource. After it, `*` matches every subresource, and also the resource itself.
+ * A pattern without a slash matches only the resource itself.
+ */
 function resourceMatches(pattern: string, plural: string, subresource: string): boolean {
   const slash = pattern.indexOf("/");
   const [resource, part] = slash < 0 ? [pattern, ""] : [pattern.slice(0, slash), pattern.slice(slash + 1)];
   return (resource === "*" || resource === plural) && (part === "*" || part === subresource);
 }
 
-/** Cluster-scoped objects other than namespaces are never left out. */
+/** Cluster-scoped objects other than namespaces always match. */
 function matchesNamespace(
   { namespaceSelector }: InstalledWebhook,
   attributes: AdmissionAttributes,

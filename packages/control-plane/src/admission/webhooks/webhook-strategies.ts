@@ -10,7 +10,7 @@ import type { ServiceReference, Webhook, WebhookClientConfig, WebhookRule } from
 const REVIEW_VERSIONS = ["v1", "v1beta1"];
 const OPERATIONS = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 
-/** What the server refuses of configurations of webhooks. */
+/** Validation of webhook configurations. */
 export const webhookStrategy: Pick<Strategy, "validate" | "validateUpdate"> = {
   validate: errorsOf,
   validateUpdate: errorsOf,
@@ -155,7 +155,7 @@ function serviceErrors(
   path: string,
 ): readonly FieldError[] {
   const errors: FieldError[] = fieldErrors();
-  // The real server mixes the two up.
+  // The real server swaps the two fields.
   if (!namespace) errors.push(required(`${path}.name`));
   if (!name) errors.push(required(`${path}.namespace`));
   if (port < 1 || port > 65535) {

@@ -3,7 +3,7 @@ import { type ObjectLabelSelector, selectorOf } from "../../registry/selectors/o
 import type { Change, Storage } from "../../storage/storage.js";
 import { MatchConditions } from "../expressions/match-conditions.js";
 
-/** One webhook of a configuration, mutating or validating, as it stands in the object. Defaults are filled in. */
+/** One webhook of a mutating or validating configuration, with defaults applied. */
 export interface Webhook {
   readonly name: string;
   readonly clientConfig: WebhookClientConfig;
@@ -22,7 +22,7 @@ export interface Webhook {
 export interface WebhookClientConfig {
   readonly url?: string | null;
   readonly service?: ServiceReference | null;
-  /** PEM, base64. */
+  /** PEM in base64. */
   readonly caBundle?: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface ServiceReference {
   readonly namespace: string;
   readonly name: string;
   readonly path?: string;
-  /** 443 unless it says otherwise. */
+  /** Defaults to 443. */
   readonly port?: number;
 }
 
@@ -48,14 +48,14 @@ export interface MatchCondition {
   readonly expression: string;
 }
 
-/** A webhook ready to be asked whether it wants a request. */
+/** A webhook with compiled selectors and conditions. */
 export interface InstalledWebhook {
-  /** Unique among all, also where a configuration names one twice. */
+  /** Unique, even if a configuration has two webhooks of the same name. */
   readonly id: string;
   readonly webhook: Webhook;
   readonly namespaceSelector: LabelMatcher;
   readonly objectSelector: LabelMatcher;
-  /** Undefined where there are none. */
+  /** Undefined if there are none. */
   readonly conditions: MatchConditions | undefined;
 }
 
@@ -64,7 +64,10 @@ interface WebhookConfiguration {
   readonly webhooks?: readonly Webhook[] | null;
 }
 
-/** The webhooks of all configurations in the storage, in the order of their names; as new as the published state. */
+/**
+ * The webhooks of all stored configurations, ordered by the name of the configuration. As current as the storage's
+ * published state.
+ */
 export class InstalledWebhooks implements Disposable {
   readonly #storage: Storage;
   readonly #resource: string;
