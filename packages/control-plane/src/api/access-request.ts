@@ -11,7 +11,9 @@ interface ResourcePath {
   readonly name: string;
 }
 
-/** What a request to a resource asks for. A namespace is judged as if it stood within itself, as in the real server. */
+/**
+ * The access that a request to a resource needs. A namespace counts as an object inside itself, as on the real server.
+ */
 export function resourceAccess(user: UserInfo, verb: string, path: ResourcePath): AccessAttributes {
   const { group, version, resource, subresource, name } = path;
   const isNamespace = group === "" && resource === "namespaces" && name !== "";
@@ -28,7 +30,7 @@ export function resourceAccess(user: UserInfo, verb: string, path: ResourcePath)
   };
 }
 
-/** What a request to another path asks for: its verb is the method. */
+/** The access that a request to any other path needs. Its verb is the HTTP method. */
 export function pathAccess(user: UserInfo, method: string, path: string): AccessAttributes {
   return { type: "path", user, verb: method.toLowerCase(), path };
 }
@@ -50,7 +52,7 @@ function denial(attributes: AccessAttributes): string {
   return `${who} cannot ${verb} resource ${goQuote(resource)} in API group ${goQuote(group)} ${where}`;
 }
 
-/** The message may end up in a browser. */
+/** Escapes HTML, because a browser may show the message. */
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -2,44 +2,44 @@ import type { Duplex } from "node:stream";
 import type { RequestInfo } from "./request-info.js";
 import type { UserInfo } from "./user.js";
 
-/** A request as the layers above the wire see it, whether it came over TLS or in-process. */
+/** A parsed request, from a TLS connection or the in-process transport. */
 export interface ApiRequest {
   readonly method: string;
   /** Decoded path, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** What method, path and query mean together. */
+  /** What method, path and query ask for. */
   readonly info: RequestInfo;
-  /** Lower-case names. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The whole body, within the size limit and already gunzipped. Empty where there was none. */
+  /** The whole body, decompressed and within the size limit. Empty if the request has none. */
   readonly body: Uint8Array;
-  /** What TLS knows of the caller; undefined in-process and without a client certificate. */
+  /** The verified client certificate. Undefined without one, and in-process. */
   readonly clientCertificate?: { readonly commonName: string; readonly organizations: readonly string[] };
-  /** The authenticated user, found before the body is read; undefined before authentication. */
+  /** The user, if already authenticated. A request over a socket is authenticated before its body is read. */
   readonly user?: UserInfo;
-  /** What the caller would have this connection speak from now on (`Upgrade`); undefined where that cannot be done. */
+  /** The protocol in the `Upgrade` header. Undefined if the connection cannot switch protocols. */
   readonly upgrade?: string;
-  /** Whose limits count for the request; undefined for those without any. */
+  /** The flow whose limits apply. Undefined if the caller has no limits. */
   readonly flow?: string;
-  /** Of a request whose work takes long: resolves when it may go on, once others had their turn. */
+  /** For long work: resolves when the request may continue, after other requests had their turn. */
   readonly pause?: () => Promise<void>;
-  /** True for the in-process transport, whose caller is the administrator unless it says otherwise. */
+  /** True for the in-process transport. Its caller is the administrator unless it presents other credentials. */
   readonly isInProcess: boolean;
-  /** Aborted when the caller goes away or the server stops. May serve several requests: take listeners off again. */
+  /** Aborts when the caller leaves or the server stops. Requests may share it, so remove listeners after use. */
   readonly signal: AbortSignal;
 }
 
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** A stream is written as it comes, with back-pressure; its iterator is returned when the caller goes away. */
+  /** A stream is sent as its chunks arrive, with back-pressure. If the caller leaves, its iterator is closed. */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
-  /** With status 101, which only a request with `upgrade` may have: speaks on the connection until it is over. */
+  /** For status 101, which only a request with `upgrade` can get. Uses the connection until it ends. */
   readonly takeOver?: (connection: Duplex) => Promise<void>;
 }
 
 export type ApiHandler = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** What is known of a request before its body is read. */
+/** A request without its body. */
 export type RequestHead = Omit<ApiRequest, "body">;

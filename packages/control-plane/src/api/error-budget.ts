@@ -1,11 +1,11 @@
 import type { FieldError } from "./status-error.js";
 
 /**
- * How much an answer says about what is wrong with a request. The real server bounds warnings and the findings of
- * strict decoding, and nothing else: there, a few bytes of a request can become gigabytes of an answer.
+ * Limits on what a response says about the errors of a request. The real server limits only warnings and the findings
+ * of strict decoding, so a small request can cause gigabytes of response there.
  */
 export const ERROR_BUDGET = {
-  /** Field errors of one answer. */
+  /** Field errors of one response. */
   causes: 1000,
   /** Characters of a message, and of all causes together. */
   characters: 256 * 1024,
@@ -13,12 +13,15 @@ export const ERROR_BUDGET = {
   valueCharacters: 64 * 1024,
   /** Unknown and duplicate fields, as in the real server's decoder. */
   findings: 100,
-  /** Characters of all warnings together; where there are more, each is cut, and the rest left out. As on the real server. */
+  /**
+   * Characters of all warnings together. If there are more, each warning is cut and the rest are dropped, as on the
+   * real server.
+   */
   warningCharacters: 4096,
   charactersOfEachWarning: 256,
 } as const;
 
-/** The start of a text that is too long, and how much is missing. */
+/** Cuts a text that is too long, and says how much is missing. */
 export function cut(text: string, most: number = ERROR_BUDGET.characters): string {
   if (text.length <= most) return text;
   const start = text.slice(0, most);
@@ -27,41 +30,41 @@ export function cut(text: string, most: number = ERROR_BUDGET.characters): strin
   return `${whole}… (${text.length - whole.length} more characters)`;
 }
 
-/** An empty list of field errors, which takes as many as an answer names and forgets the rest. */
+/** An empty list of field errors. It drops errors that a response would not show. */
 export function fieldErrors(): FieldError[] {
   return new BoundedErrors();
 }
 
 class BoundedErrors extends Array<FieldError> {
-  /** What is derived from it is an ordinary array. */
+  /** Arrays derived from it, such as by `map`, are ordinary arrays. */
   static override get [Symbol.species](): ArrayConstructor {
     return Array;
   }
 
   override push(...errors: FieldError[]): number {
-    // One more than is shown, so that the answer can say that there are more.
+    // Keep one more than is shown, so that the response can say that there are more.
     for (const error of errors) if (this.length <= ERROR_BUDGET.causes) this[this.length] = error;
     return this.length;
   }
 }
 
-/** Whether a list has all the errors that an answer shows: to look for more is of no use. */
+/** Whether a list has all errors that a response shows, so that validation can stop. */
 export function isFull(errors: readonly FieldError[]): boolean {
   return errors.length > ERROR_BUDGET.causes;
 }
 
-/** Adds errors to a list; as arguments of `push`, a hundred thousand would overflow the stack. */
+/** Adds errors to a list. Passing a hundred thousand errors to `push` as arguments would overflow the stack. */
 export function addErrors(errors: FieldError[], more: Iterable<FieldError>): void {
   for (const error of more) errors.push(error);
 }
 
 export interface ShownErrors {
   readonly shown: readonly FieldError[];
-  /** Whether there are more. */
+  /** Whether there are more errors. */
   readonly isCut: boolean;
 }
 
-/** The errors that an answer has room for. Only their texts are ever made. */
+/** The errors that fit into a response. Formats no others. */
 export function withinBudget(errors: Iterable<FieldError>): ShownErrors {
   const shown: FieldError[] = [];
   let characters = 0;
@@ -74,7 +77,7 @@ export function withinBudget(errors: Iterable<FieldError>): ShownErrors {
   return { shown, isCut: false };
 }
 
-/** Texts about one request, as many as an answer has room for. Adding more costs nothing. */
+/** Texts about one request, as many as fit into a response. Ignores the rest. */
 export class BoundedTexts {
   readonly #texts: string[] = [];
   #characters = 0;
@@ -94,14 +97,14 @@ export class BoundedTexts {
   }
 }
 
-/** The warnings of one answer, each text once, bounded as by the real server. */
+/** The warnings of one response, without duplicates and limited as on the real server. */
 export class Warnings {
   readonly #texts = new Set<string>();
   #characters = 0;
   #isFull = false;
 
   add(text: string): void {
-    // A header holds one line.
+    // Ignore a text with control characters: a header holds one line.
     if (this.#isFull || text === "" || /\p{Cc}/u.test(text.slice(0, ERROR_BUDGET.characters))) return;
     const kept = cut(text, ERROR_BUDGET.characters);
     if (this.#texts.has(kept)) return;
@@ -110,7 +113,7 @@ export class Warnings {
     this.#isFull = this.#characters >= ERROR_BUDGET.warningCharacters;
   }
 
-  /** What the headers say. */
+  /** The texts for the headers, within the limits. */
   get texts(): readonly string[] {
     const texts = [...this.#texts];
     if (texts.reduce((sum, { length }) => sum + length, 0) <= ERROR_BUDGET.warningCharacters) return texts;

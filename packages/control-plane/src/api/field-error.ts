@@ -3,7 +3,7 @@ import { goJson, goQuote } from "./go-format.js";
 import type { Json } from "./json.js";
 import type { FieldError } from "./status-error.js";
 
-/** A value that prints in a way of its own; the text is made when an answer shows it. */
+/** A value with its own text, which is formatted only if a response shows it. */
 export class Printed {
   readonly text: () => string;
 
@@ -12,7 +12,7 @@ export class Printed {
   }
 }
 
-/** A value as the real server's field errors print it. */
+/** Formats a value like the real server's field errors. */
 function printed(value: unknown): string {
   const most = ERROR_BUDGET.valueCharacters;
   if (value instanceof Printed) return cut(value.text(), most);
@@ -23,8 +23,8 @@ function printed(value: unknown): string {
 }
 
 /**
- * An error whose text is made when it is read: a request may have many errors that quote all of it, and no answer shows
- * more than a few.
+ * An error whose text is formatted when it is read. A request may have many errors that each quote all of it, and a
+ * response shows only a few.
  */
 export function fieldError(type: FieldError["type"], field: string, text: () => string): FieldError {
   return {
@@ -72,7 +72,7 @@ export function forbiddenField(field: string, detail: string): FieldError {
   return { type: "FieldValueForbidden", field, detail: sentence("Forbidden", detail) };
 }
 
-/** The value itself is never printed: it is long. */
+/** Omits the value, because it is long. */
 export function tooLong(field: string, maxBytes: number): FieldError {
   const detail = `may not be more than ${maxBytes} ${maxBytes === 1 ? "byte" : "bytes"}`;
   return { type: "FieldValueTooLong", field, detail: `Too long: ${detail}` };

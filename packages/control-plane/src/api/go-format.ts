@@ -1,6 +1,6 @@
 import { isArray, isObject, type Json, type MutableJsonObject, setField } from "./json.js";
 
-/** A value as Go prints it with `%v`: error messages of the real server carry such text. */
+/** Formats a value like Go's `%v`, as in error messages of the real server. */
 export function goValue(value: Json): string {
   if (value === null) return "<nil>";
   if (typeof value === "number") return goNumber(value);
@@ -12,7 +12,7 @@ export function goValue(value: Json): string {
   return String(value);
 }
 
-/** A value as Go prints it with `%#v`. */
+/** Formats a value like Go's `%#v`. */
 export function goSyntax(value: Json): string {
   if (value === null) return "interface {}(nil)";
   if (typeof value === "string") return goQuote(value);
@@ -25,7 +25,7 @@ export function goSyntax(value: Json): string {
   return String(value);
 }
 
-/** A string as Go prints it with `%q`. */
+/** Formats a string like Go's `%q`. */
 export function goQuote(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that need an escape.
   if (!/[\u0000-\u001f"\\\u007f-\u00a0\u00ad\u2028\u2029\ufeff\ufffd\ud800-\udfff]/.test(text)) return `"${text}"`;
@@ -56,7 +56,7 @@ function escaped(character: string): string {
   return isUnprintable ? `\\u${code.toString(16).padStart(4, "0")}` : character;
 }
 
-/** JSON as Go's encoder writes it: object keys sorted, and escaped what could end a script element. */
+/** JSON as Go's encoder writes it: sorted keys, and escapes for characters that could end a script element. */
 export function goJson(value: Json): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value === "string" && PLAIN.test(value)) return `"${value}"`;
@@ -66,7 +66,7 @@ export function goJson(value: Json): string {
     : text;
 }
 
-/** Text that JSON writes as it is. */
+/** Text that needs no escapes in JSON. */
 const PLAIN = /^[\w ./:@+,=-]*$/;
 
 function sorted(value: Json): Json {
@@ -86,13 +86,13 @@ export function goTypeName(value: Json): string {
   return isArray(value) ? "[]interface {}" : "map[string]interface {}";
 }
 
-/** Integers in full, other numbers with the shortest digits, exponents from 21 digits on. */
+/** Formats integers in full, and other numbers with the fewest digits and an exponent from 21 digits on. */
 export function goNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return BigInt(value).toString();
   return goFloat(value);
 }
 
-/** A float64 as Go prints it with `%v`. */
+/** Formats a float64 like Go's `%v`. */
 export function goFloat(value: number): string {
   if (value === 0) return "0";
   const exponent = Math.floor(Math.log10(Math.abs(value)));

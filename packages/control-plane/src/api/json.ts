@@ -1,13 +1,13 @@
 import type { KubeObject } from "setpoint";
 
-/** A value as JSON.parse gives it. Functions over it never change their arguments and may share parts of them. */
+/** A value from `JSON.parse`. Functions on it never change their arguments. Their results may share parts with them. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** An object under construction: only its maker holds it. */
+/** An object under construction. Only its creator has access to it. */
 export type MutableJsonObject = Record<string, Json>;
 
 export function isObject(value: unknown): value is JsonObject {
@@ -18,12 +18,12 @@ export function isArray(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The object's own field; properties of `Object.prototype` do not count. */
+/** The object's own field, not one of `Object.prototype`. */
 export function field(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Sets a field that the request named: `__proto__` becomes an ordinary field, not the prototype. */
+/** Sets a field whose name comes from a request. `__proto__` becomes an ordinary field, not the prototype. */
 export function setField(object: MutableJsonObject, key: string, value: Json): void {
   if (key === "__proto__") {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -39,7 +39,7 @@ export function withField(object: JsonObject, key: string, value: Json): JsonObj
   return copy;
 }
 
-/** A copy of the object without one field; the object itself where it has none. */
+/** A copy of the object without one field. The object itself if it does not have the field. */
 export function withoutField(object: JsonObject, key: string): JsonObject {
   if (!Object.hasOwn(object, key)) return object;
   const copy: MutableJsonObject = { ...object };
@@ -47,7 +47,7 @@ export function withoutField(object: JsonObject, key: string): JsonObject {
   return copy;
 }
 
-/** The same object, typed as the JSON that it is. */
+/** The same object, typed as JSON. */
 export function asJson<Value extends KubeObject | undefined>(
   object: Value,
 ): Value extends undefined ? undefined : JsonObject {

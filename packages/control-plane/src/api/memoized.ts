@@ -1,9 +1,11 @@
 /**
- * Pure functions that keep what they computed. Callers cannot tell, so this is no state of a module; all else that a module
- * would keep belongs into an object which somebody makes.
+ * Caches for pure functions. Callers cannot observe them, so modules may have them. All other state belongs in objects.
  */
 
-/** Computes once for each object, and forgets with it. `compute` depends on the object alone, which never changes. */
+/**
+ * Computes once per object, and drops the result with the object. `compute` must depend only on the object, which must
+ * never change.
+ */
 export function perObject<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, { readonly value: Value }>();
   return (key) => {
@@ -13,7 +15,7 @@ export function perObject<Key extends object, Value>(compute: (key: Key) => Valu
   };
 }
 
-/** Computes once for each text; the oldest of more than `limit` is forgotten. */
+/** Computes once per text. Drops the oldest result if there are more than `limit`. */
 export function perText<Value>(limit: number, compute: (text: string) => Value): (text: string) => Value {
   const known = new Map<string, { readonly value: Value }>();
   return (text) => {
@@ -27,7 +29,7 @@ export function perText<Value>(limit: number, compute: (text: string) => Value):
   };
 }
 
-/** Keeps the latest result: for arguments that come many times in a row. */
+/** Keeps only the latest result, for arguments that repeat many times in a row. */
 export function latest<Key, Value>(
   compute: (key: Key) => Value,
   isSame: (a: Key, b: Key) => boolean = (a, b) => a === b,

@@ -1,13 +1,13 @@
 import { badRequest, type StatusError } from "./status-error.js";
 
-/** As the real server converts: absent, "false" and "0" are false, anything else is true. */
+/** Parses a boolean like the real server: absent, "false" and "0" are false, anything else is true. */
 export function parseBoolean(value: string | null): boolean {
   return value !== null && value.toLowerCase() !== "false" && value !== "0";
 }
 
 const INT64 = 2 ** 63;
 
-/** A decimal int64. */
+/** Parses a decimal int64. Throws a 400 for anything else. */
 export function parseInteger(value: string): number {
   const refuse = (why: string): StatusError => badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: ${why}`);
   if (!/^[+-]?\d+$/.test(value)) throw refuse("invalid syntax");

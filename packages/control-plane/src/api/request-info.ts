@@ -1,6 +1,6 @@
 import { parseBoolean } from "./query-value.js";
 
-/** What a request asks for, before anyone looked whether it is there. */
+/** What a request asks for. The resource need not exist. */
 export type RequestInfo =
   | {
       readonly type: "resource";
@@ -11,12 +11,12 @@ export type RequestInfo =
       readonly name: string;
       /** Empty for cluster-scoped resources and for all namespaces. */
       readonly namespace: string;
-      /** As {@link namespace}, but also for a namespace's own path within another: `namespaces/x/namespaces`. */
+      /** Like {@link namespace}, but also set for `namespaces` inside a namespace: `namespaces/x/namespaces`. */
       readonly pathNamespace: string;
       readonly subresource: string;
       /** Undefined for a method that the API does not know. The deprecated `/api/v1/watch/…` paths are watches. */
       readonly verb: Verb | undefined;
-      /** What follows the subresource (`proxy/a/b`); empty else. */
+      /** The path after the subresource (`proxy/a/b`); otherwise empty. */
       readonly rest: string;
     }
   | { readonly type: "path"; readonly path: string };
@@ -24,20 +24,20 @@ export type RequestInfo =
 /** The subresources of namespaces: `/namespaces/x/status` is not a collection `status` inside `x`. */
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
 
-/** What stands between the slashes of a path. Those at its end do not count; two together have an empty part between. */
+/** The segments of a path. Trailing slashes are ignored. Two slashes together enclose an empty segment. */
 export function partsOf(path: string): readonly string[] {
   return path.replace(/\/+$/, "").split("/").slice(1);
 }
 
 /**
- * Parses a request as the real server's RequestInfoFactory: `/api/v1/…` and `/apis/group/version/…` are resources, the
- * rest are paths. `namespaces/x` is itself an object; `namespaces/x/pods` leads into it.
+ * Parses a request like the real server's RequestInfoFactory: `/api/v1/…` and `/apis/group/version/…` are resources,
+ * all others are paths. `namespaces/x` is an object; `namespaces/x/pods` is a collection inside it.
  */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = partsOf(path);
   const isCore = parts[0] === "api";
   if ((!isCore && parts[0] !== "apis") || parts.length < (isCore ? 3 : 4)) return { type: "path", path };
-  // No group is called so: the core group has a path of its own.
+  // No group has an empty name here: the core group has its own path, `/api`.
   if (!isCore && parts[1] === "") return { type: "path", path };
   const group = isCore ? "" : parts[1]!;
   const version = isCore ? parts[1]! : parts[2]!;
@@ -71,7 +71,9 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
-/** The API verb of a method on an object or a collection; undefined where there is none. Only a collection is watched. */
+/**
+ * The API verb of a method on an object or a collection. Undefined if there is none. Only collections can be watched.
+ */
 function verbOf(method: string, hasName: boolean, query: URLSearchParams): Verb | undefined {
   switch (method) {
     case "GET":
@@ -91,7 +93,7 @@ function verbOf(method: string, hasName: boolean, query: URLSearchParams): Verb 
   }
 }
 
-/** Whether the answer lasts as long as its reader likes. */
+/** Whether the request is a watch, whose response stays open. */
 export function isWatch(info: RequestInfo): boolean {
   return info.type === "resource" && info.verb === "watch";
 }

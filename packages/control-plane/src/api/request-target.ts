@@ -2,13 +2,13 @@ import type { ApiRequest } from "./api-request.js";
 import { parseRequestInfo } from "./request-info.js";
 import { StatusError } from "./status-error.js";
 
-/** What a request asks for: its method, and `/api/v1/pods?limit=5` taken apart. */
+/** The method and the parsed target of a request, such as `/api/v1/pods?limit=5`. */
 export type RequestTarget = Pick<ApiRequest, "method" | "path" | "query" | "info">;
 
-/** Shared by all requests without a query: queries are never changed. */
+/** Shared by all requests without a query, because queries are never changed. */
 const NO_QUERY = new URLSearchParams();
 
-/** Throws a `StatusError` for a path whose percent-encoding is broken. */
+/** Parses a target. Throws a `StatusError` if the percent-encoding of the path is invalid. */
 export function parseTarget(method: string, target: string): RequestTarget {
   const mark = target.indexOf("?");
   const path = mark < 0 ? target : target.slice(0, mark);

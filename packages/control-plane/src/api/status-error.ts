@@ -5,7 +5,7 @@ import type {
 } from "setpoint/client";
 import { cut, ERROR_BUDGET, withinBudget } from "./error-budget.js";
 
-/** The body of an error answer, with all that a server says. */
+/** The body of an error response, with all fields that a server sets. */
 export interface Status extends ClientStatus {
   readonly apiVersion: "v1";
   readonly metadata: Record<string, never>;
@@ -23,11 +23,11 @@ export interface StatusCause extends ClientStatusCause {
   readonly message: string;
 }
 
-/** Thrown anywhere in the control plane; the http layer answers with its `status`, in the real server's wording. */
+/** An error with its response. Any layer may throw it. The response is its `status`, in the real server's wording. */
 export class StatusError extends Error {
   override readonly name = "StatusError";
   readonly status: Status;
-  /** The continue token with which a 410 answer to a list lets the client go on, inconsistently. */
+  /** For the 410 of a list: a continue token with which the client can go on without consistency. */
   readonly continueToken?: string;
 
   constructor(
@@ -38,7 +38,7 @@ export class StatusError extends Error {
     continueToken?: string,
   ) {
     const shown = cut(message);
-    // It is an answer, and nobody reads where it was made: to note that would be a quarter of the cost of a refusal.
+    // Skip the stack trace. Nobody reads it, and it would cost a quarter of the time of an error response.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(shown);
@@ -69,7 +69,7 @@ function boundedDetails(details: StatusDetails): StatusDetails {
   };
 }
 
-/** One problem with one field; `invalid` turns a list of them into the 422 answer. */
+/** One problem with one field. `invalid` turns a list of them into a 422 response. */
 export interface FieldError {
   readonly type:
     | "FieldValueRequired"
@@ -88,7 +88,7 @@ export interface FieldError {
   readonly detail: string;
 }
 
-/** What an error names: a resource (`deployments`) or a kind (`Deployment`), with its group. */
+/** The resource (`deployments`) or kind (`Deployment`) that an error names, with its group. */
 export interface QualifiedName {
   readonly group: string;
   readonly resource: string;
@@ -111,7 +111,7 @@ export function notFound(of: QualifiedName, name: string): StatusError {
   return new StatusError(404, "NotFound", `${qualified(of)} "${name}" not found`, detailsOf(of, name));
 }
 
-/** The answer to a path that leads to no resource of a known group. */
+/** The 404 for an unknown resource in a known group. */
 export function unknownResource(): StatusError {
   return new StatusError(404, "NotFound", "the server could not find the requested resource", {});
 }
@@ -125,7 +125,7 @@ export function alreadyExists(of: QualifiedName, name: string): StatusError {
   return new StatusError(409, "AlreadyExists", `${qualified(of)} "${name}" already exists`, detailsOf(of, name));
 }
 
-/** All eight generated names were taken. */
+/** The 409 if all generated names are taken. */
 export function generateNameConflict(of: QualifiedName, name: string): StatusError {
   const message = `${qualified(of)} "${name}" already exists, the server was not able to generate a unique name for the object`;
   return new StatusError(409, "AlreadyExists", message, detailsOf(of, name, { retryAfterSeconds: 1 }));
@@ -151,7 +151,7 @@ export function badRequest(message: string): StatusError {
   return new StatusError(400, "BadRequest", message);
 }
 
-/** What the real server answers where an error of its own has no status: code 500 and no reason. */
+/** The real server's response to an error without a status: code 500 and no reason. */
 export function unexpected(message: string): StatusError {
   return new StatusError(500, undefined, message);
 }
@@ -174,7 +174,7 @@ export function notAcceptable(accepted: readonly string[]): StatusError {
   return new StatusError(406, "NotAcceptable", message);
 }
 
-/** 410: the history that the request asks for is compacted. */
+/** The 410 for history that is compacted. */
 export function expired(message: string, continueToken?: string): StatusError {
   return new StatusError(410, "Expired", message, undefined, continueToken);
 }
@@ -201,7 +201,7 @@ export function tooManyRequests(
   return new StatusError(429, "TooManyRequests", message, details);
 }
 
-/** The 422 answer. `of.resource` is a kind here: `Deployment`. */
+/** The 422 response. `of.resource` is a kind here: `Deployment`. */
 export function invalid(of: QualifiedName, name: string, errors: readonly FieldError[]): StatusError {
   const { shown, isCut } = withinBudget(errors);
   const causes = shown.map(({ type, field, detail }) => ({ reason: type, message: detail, field }));
@@ -209,7 +209,7 @@ export function invalid(of: QualifiedName, name: string, errors: readonly FieldE
   return new StatusError(422, "Invalid", message, detailsOf(of, name, { causes }));
 }
 
-/** Several errors as one sentence, duplicates once: `a: x`, `[a: x, b: y]`. */
+/** Joins errors without duplicates: `a: x`, `[a: x, b: y]`. */
 export function aggregate(errors: readonly FieldError[]): string {
   const { shown, isCut } = withinBudget(errors);
   return sentences(shown, isCut);

@@ -1,4 +1,4 @@
-/** Who makes a request. */
+/** The user of a request. */
 export interface UserInfo {
   readonly name: string;
   readonly uid?: string;
@@ -6,7 +6,7 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a request wants to do, as RBAC and access reviews see it. */
+/** The access that a request needs, as RBAC and access reviews check it. */
 export type AccessAttributes =
   | {
       readonly type: "resource";

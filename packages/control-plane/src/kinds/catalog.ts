@@ -13,12 +13,12 @@ export interface CatalogVersion {
 }
 
 /**
- * Every resource that is served now: the built-in ones, fixed, and those of CRDs, which come and go. Discovery, OpenAPI
- * and routes are derived from it, and ask `generation` whether they are still true.
+ * Every resource that is served now: the fixed built-in ones, and those of CRDs, which come and go. Discovery, OpenAPI
+ * and routes are derived from it. They are up to date as long as `generation` stays the same.
  */
 export class ResourceCatalog {
   readonly #builtIn: readonly ResourceDefinition[];
-  /** By name of the CRD, in the order of their installation. */
+  /** By the name of the CRD, in the order of installation. */
   readonly #custom = new Map<string, readonly ResourceDefinition[]>();
   readonly #byPath = new Map<string, ResourceDefinition>();
   readonly #byKind = new Map<string, ResourceDefinition>();
@@ -31,7 +31,7 @@ export class ResourceCatalog {
     for (const definition of builtIn) this.#index(definition);
   }
 
-  /** Grows with every change of what is served. */
+  /** Increases with every change of the served resources. */
   get generation(): number {
     return this.#generation;
   }
@@ -44,12 +44,12 @@ export class ResourceCatalog {
     return this.#byKind.get(`${apiVersion}/${kind}`);
   }
 
-  /** The resource in the version in which the storage keeps it. */
+  /** The resource at its storage version. */
   stored(storageId: string): ResourceDefinition | undefined {
     return this.#byStorage.get(storageId);
   }
 
-  /** Whether Kubernetes itself serves the group; what is not found in any other is answered with a bare 404. */
+  /** Whether the group is built in. An unknown resource of any other group gets a plain-text 404. */
   isBuiltInGroup(group: string): boolean {
     return this.#builtIn.some((definition) => definition.group === group);
   }
@@ -63,7 +63,7 @@ export class ResourceCatalog {
     for (const definitions of this.#custom.values()) yield* definitions;
   }
 
-  /** Serves the versions of a CRD, in the place of those served for it so far. */
+  /** Serves these versions of a CRD instead of those served so far. */
   install(crd: string, definitions: readonly ResourceDefinition[]): void {
     this.#unindex(crd);
     this.#custom.set(crd, definitions);
@@ -125,7 +125,7 @@ function groupsOf(definitions: Iterable<ResourceDefinition>): readonly CatalogGr
   });
 }
 
-/** Kubernetes' order of versions, the best first: v2, v1, v1beta2, v1alpha1, then the rest by name. */
+/** Kubernetes' order of versions, the preferred one first: v2, v1, v1beta2, v1alpha1, then the rest by name. */
 function compareVersions(a: string, b: string): number {
   const [first, second] = [parseVersion(a), parseVersion(b)];
   if (first && second) {

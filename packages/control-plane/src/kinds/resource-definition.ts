@@ -6,8 +6,8 @@ import type { Schema } from "../facts/schema.js";
 import type { Strategy } from "./strategy.js";
 
 /**
- * One served resource in one version: what a path segment leads to. Built-in ones are rows of facts, custom ones come
- * from CRDs; everything above the storage works on these alone.
+ * One resource at one version. Built-in definitions come from the facts, custom ones from CRDs. The layers above the
+ * storage depend only on these definitions.
  */
 export interface ResourceDefinition {
   readonly group: string;
@@ -22,49 +22,52 @@ export interface ResourceDefinition {
   readonly verbs: readonly string[];
   /** False for a version that is only stored. */
   readonly isServed: boolean;
-  /** Built-in kinds take protobuf and strategic patches, and list items without apiVersion and kind. */
+  /** Built-in kinds accept protobuf and strategic merge patches. Their list items omit apiVersion and kind. */
   readonly isBuiltIn: boolean;
   readonly subresources: readonly Subresource[];
-  /** `group/plural` under which the storage keeps the objects; shared by the versions of a resource. */
+  /** The `group/plural` of the stored objects. All versions of a resource share it. */
   readonly storageId: string;
   readonly storageVersion: string;
-  /** The schema of this version; undefined where everything is kept as it comes. */
+  /** The schema of this version. Undefined if objects are stored as sent. */
   readonly schema: Schema | undefined;
-  /** What a CRD publishes in OpenAPI: its original schema. */
+  /** The original schema of a CRD, as OpenAPI shows it. */
   readonly publishedSchema?: Schema;
   /** The Go struct of a built-in kind. */
   readonly message: Message | undefined;
-  /** What the schema makes of an object that a client sent. */
+  /** Prunes, defaults and validates objects by the schema. */
   readonly shape: ObjectShape;
   readonly strategy: Strategy;
   readonly columns: readonly Column[];
   /** Field selectors beyond metadata.name and metadata.namespace: JSON paths such as `spec.nodeName`. */
   readonly selectableFields: readonly string[];
-  /** From the storage version to this one and back; undefined where they are the same but for the apiVersion. */
+  /** Converts between the storage version and this one. Undefined if they differ only in the apiVersion. */
   readonly convert?: Conversion;
-  /** Brings an object that was stored under an earlier schema up to date (pruning, defaults); itself where it is. */
+  /**
+   * Prunes and defaults an object that was stored under an earlier schema. Returns the object itself if nothing
+   * changes.
+   */
   readonly refresh?: (object: KubeObject) => KubeObject;
-  /** Of the objects' storage, as discovery shows it. */
+  /** The hash of the storage version in discovery. */
   readonly storageVersionHash?: string;
-  /** Warnings for every request to this version (deprecation). */
+  /** A warning for every request to this version, such as its deprecation. */
   readonly warning?: string;
 }
 
-/** The schema at work. Functions are pure and return the object itself where there is nothing to do. */
+/** Applies a schema to objects. All functions are pure, and return the object itself if nothing changes. */
 export interface ObjectShape {
   /**
-   * Without the fields that the schema does not know, whose paths are reported: `spec.zzz`. Throws `DecodingError` for
-   * what cannot be read as this kind at all. Parts that are those of `known`, which was pruned before, may be left alone.
+   * Removes unknown fields and reports their paths: `spec.zzz`. Throws `DecodingError` if the object cannot be decoded
+   * as this kind. May skip parts that the object shares with `known`, which is already pruned.
    */
   prune(
     object: KubeObject,
     known?: KubeObject,
   ): { readonly object: KubeObject; readonly unknownFields: readonly string[] };
-  /** With the schema's defaults filled in. Parts that are those of `known`, which has them, may be left alone. */
+  /** Applies the schema's defaults. May skip parts that the object shares with `known`, which already has them. */
   applyDefaults(object: KubeObject, known?: KubeObject): KubeObject;
   /**
-   * `old` is the state before, for ratcheting: what was wrong already may stay. A write to `/status` is judged by the
-   * status alone. `warn` hears of what is wrong but forgiven.
+   * Validates an object. `old` is the previous state, for ratcheting: a value that was already invalid may stay. For a
+   * write to `/status`, only the status is validated. `warn` receives problems that are tolerated.
    */
   validate(
     object: KubeObject,
@@ -80,7 +83,7 @@ export interface Subresource {
   readonly group: string;
   readonly version: string;
   readonly verbs: readonly string[];
-  /** For `scale` of custom resources. */
+  /** For `scale`: the paths of the replicas and the selector in the object. */
   readonly scale?: {
     readonly specReplicasPath: string;
     readonly statusReplicasPath: string;
@@ -89,7 +92,7 @@ export interface Subresource {
 }
 
 export interface Conversion {
-  /** To this definition's version. May call a webhook, hence the promise; `signal` ends it. */
+  /** Converts to this definition's version. May call a webhook; `signal` ends the call. */
   toServed(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
   toStored(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
 }

@@ -3,44 +3,44 @@ import type { NameRule } from "setpoint/kinds";
 import type { FieldError } from "../api/status-error.js";
 
 /**
- * What a kind does beyond the generic path. All parts are optional: a custom resource has next to none, a built-in kind
- * a few lines in a table. Functions are pure; what they return replaces the object.
+ * The behavior of a kind beyond the generic path. Most parts are optional: a custom resource has almost none of them,
+ * and a built-in kind a few lines in a table. Functions are pure. The object that they return replaces the given one.
  */
 export interface Strategy {
-  /** The server counts `metadata.generation` for this kind. */
+  /** Whether the server maintains `metadata.generation`. */
   readonly hasGeneration: boolean;
-  /** The main endpoint ignores `status`, and `/status` ignores everything else. */
+  /** Whether the main endpoint ignores `status`, and `/status` ignores everything else. */
   readonly hasStatus: boolean;
-  /** A new object keeps the status that it came with. */
+  /** Whether a new object keeps the status that it was sent with. */
   readonly keepsStatusOfNew?: boolean;
   /** Metadata that `/status` cannot change. */
   readonly statusKeeps?: readonly ("labels" | "annotations" | "finalizers" | "ownerReferences")[];
-  /** Annotations count as part of the desired state: changing them bumps the generation. */
+  /** Whether a change of annotations increments the generation. */
   readonly generationCountsAnnotations?: boolean;
-  /** The real server looks at the metadata of an update once more than for other kinds: causes come twice. */
+  /** Whether the real server validates the metadata of an update once more, so that causes appear twice. */
   readonly validatesMetadataTwice?: boolean;
-  /** Rule for names; default: a DNS subdomain. */
+  /** Rule for names. Defaults to a DNS subdomain. */
   readonly nameRule?: NameRule;
-  /** A PUT without resourceVersion is accepted. */
+  /** Whether a PUT without resourceVersion is accepted. */
   readonly allowsUnconditionalUpdate: boolean;
-  /** A PUT on a missing object creates it. */
+  /** Whether a PUT on a missing object creates it. */
   readonly allowsCreateOnUpdate?: boolean;
-  /** DELETE answers with the object instead of a Status. */
+  /** Whether DELETE returns the object instead of a Status. */
   readonly returnsDeletedObject: boolean;
-  /** Seconds of grace for a delete; undefined: none, the object goes at once. */
+  /** The grace period of a delete in seconds. If undefined, an object is removed at once. */
   readonly gracePeriodSeconds?: (object: KubeObject, requested: number | undefined) => number;
   readonly defaultPropagation?: "Background" | "Foreground" | "Orphan";
-  /** Fills in what the real server's defaulting does (verified against it). */
+  /** Applies further defaults after those of the schema, as the real server does. */
   readonly applyDefaults?: (object: KubeObject) => KubeObject;
   readonly prepareCreate?: (object: KubeObject, context: StrategyContext) => KubeObject;
   readonly prepareUpdate?: (object: KubeObject, old: KubeObject, context: StrategyContext) => KubeObject;
-  /** What a first delete adds to the object, which then stays for the finalizers that this set. */
+  /** Changes an object at its first delete. The finalizers that this adds keep the object. */
   readonly prepareDelete?: (object: KubeObject, nowMs: number) => KubeObject;
   readonly validate?: (object: KubeObject, context: StrategyContext) => readonly FieldError[];
   readonly validateUpdate?: (object: KubeObject, old: KubeObject, context: StrategyContext) => readonly FieldError[];
-  /** Resolves once the plane did what a write asks of it at once; the writer's answer waits for it. */
+  /** Resolves once the control plane has processed a write. The response to the write waits for it. */
   readonly settled?: () => Promise<void>;
-  /** What is odd though valid: about a new object, or one that its own endpoint or its scale changed from `old`. */
+  /** Warnings about a valid object: a new one, or one that the main endpoint or `scale` changed from `old`. */
   readonly warnings?: Warnings;
 }
 

@@ -9,7 +9,7 @@ const ANNOTATIONS_LIMIT_BYTES = 256 * 1024;
 const FIELD_MANAGER_LIMIT = 128;
 const IMMUTABLE = "field is immutable";
 
-/** The metadata of an object about to be created, its name already generated. */
+/** Validates the metadata of a new object, after its name is generated. */
 export function validateObjectMeta(
   object: Pick<KubeObject, "metadata">,
   namespaced: boolean,
@@ -39,7 +39,7 @@ export function validateObjectMeta(
 
 const STANDARD_FINALIZERS: readonly string[] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/** Kinds of Kubernetes itself take only finalizers that are known or say whose they are. */
+/** Built-in kinds accept only standard and fully qualified finalizers. */
 export function validateKubernetesFinalizers({ metadata }: Pick<KubeObject, "metadata">): FieldError[] {
   const detail = "name is neither a standard finalizer name nor is it fully qualified";
   const errors = fieldErrors();
@@ -51,7 +51,7 @@ export function validateKubernetesFinalizers({ metadata }: Pick<KubeObject, "met
   return errors;
 }
 
-/** The metadata of an object about to replace `old`. */
+/** Validates the metadata of an object that replaces `old`. */
 export function validateObjectMetaUpdate(
   object: Pick<KubeObject, "metadata">,
   old: Pick<KubeObject, "metadata">,
@@ -195,7 +195,7 @@ function validateManagedFields(entries: ObjectMeta["managedFields"]): FieldError
   return errors;
 }
 
-/** A field manager, as a query parameter or in managedFields: short and printable. */
+/** Validates a field manager of a query or of managedFields. It must be short and printable. */
 export function validateFieldManager(manager: string, field: string): FieldError[] {
   if (/^[ -~]{0,128}$/.test(manager)) return [];
   const errors: FieldError[] = fieldErrors();

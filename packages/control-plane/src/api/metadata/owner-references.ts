@@ -1,7 +1,7 @@
 import type { KubeObject } from "setpoint";
 import type { OwnerReference } from "setpoint/kinds";
 
-/** Drops owner references that stand twice, and warns of those. */
+/** Drops duplicate owner references with a warning. */
 export function withoutDuplicateOwners(object: KubeObject, warn: (text: string) => void): KubeObject {
   const references = object.metadata?.ownerReferences;
   if (references === undefined || references.length < 2) return object;
