@@ -59,7 +59,7 @@ class Course implements Proposal {
   readonly hasMade = false;
   json: string | undefined;
   #made: Omit<MadeObject, "warnings"> | undefined;
-  /** Warnings about the body, up to where the server takes over. */
+  /** Warnings about the body, without those of validation. */
   warnings: readonly string[] = [];
 
   take(): undefined {

@@ -5,8 +5,8 @@ import type { Clock } from "setpoint/clock";
 const WRITES_PER_TURN = 4;
 
 /**
- * The in-process transport of the plane's own controllers. An in-process write to a storage in memory never leaves the
- * event loop turn, so a controller that creates thousands of pods would block every other client.
+ * The in-process transport of the control plane's own controllers. An in-process write to a storage in memory never
+ * leaves the event loop turn, so a controller that creates thousands of pods would block every other client.
  */
 export class TurnTakingTransport implements Transport {
   readonly #transport: Transport;

@@ -26,7 +26,7 @@ export interface ApiHandlerOptions {
   /** Authenticates the caller and applies impersonation. Throws 401 and 403. */
   readonly authenticate: (request: ApiRequest) => UserInfo | Promise<UserInfo>;
   readonly authorizer: Authorizer;
-  /** What writes and subresources need; a promise while it still loads. */
+  /** The write side; a promise while it is loading. */
   readonly writeSide: () => WriteSide | Promise<WriteSide>;
   /** Further metrics, in the Prometheus text format. */
   readonly moreMetrics?: () => string;

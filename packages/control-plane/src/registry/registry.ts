@@ -50,7 +50,7 @@ export class Registry implements AsyncDisposable {
     });
   }
 
-  /** Loads what writes need on first use, so that a server answers reads earlier. The loops run from then on. */
+  /** Loads the write side on first use, so that a server answers reads earlier. The loops run from then on. */
   writeSide(): Promise<WriteSide> {
     return (this.#loading ??= this.#load());
   }

@@ -10,7 +10,7 @@ const MAPS = ["labels", "annotations"];
 const OWNER = ["apiVersion", "kind", "name", "uid"];
 
 /**
- * Why an object from an untrusted file is not valid as a stored object; undefined if it is. All code that reads stored
+ * The reason why an object from an untrusted file is invalid; undefined if it is valid. All code that reads stored
  * objects relies on these checks.
  */
 export function restoredProblem(

@@ -25,8 +25,8 @@ import { patchObject } from "./write/patch-endpoint.js";
 import { createObject, deleteObject, deleteObjects, updateObject } from "./write/write-endpoints.js";
 
 /**
- * What the other layers add to the registry for writes and subresources. If it is disposable, the write side disposes
- * it.
+ * The parts that other layers add to the registry for writes and subresources. The write side disposes them if they are
+ * disposable.
  */
 export interface WriteParts extends Partial<Disposable> {
   /** Plugins, in the order in which they run. */
@@ -63,8 +63,8 @@ const GENERIC: Readonly<Record<Verb, Endpoint>> = {
 };
 
 /**
- * Everything that gets and lists do not need, four fifths of the registry's code: write endpoints, validation, CRDs and
- * the loops. Loaded at the first write or earlier.
+ * The part of the registry that gets and lists do not need: write endpoints, validation, CRDs and the loops. It is four
+ * fifths of the code, so it is loaded at the first write or earlier, not at the start.
  */
 export class WriteSide implements AsyncDisposable {
   readonly environment: RegistryEnvironment;

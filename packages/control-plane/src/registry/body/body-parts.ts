@@ -4,8 +4,8 @@ const OPEN_BRACKET = 0x5b;
 const LINE_END = 0x0a;
 
 /**
- * Estimates how many values a JSON or YAML text holds, and never far too few: each value follows a comma, opens a map
- * or list, or has its own line. Stops counting at `most`.
+ * Estimates how many values a JSON or YAML text holds: each value follows a comma, opens a map or list, or has its own
+ * line. The estimate may be too high, but is never far too low. Stops counting at `most`.
  */
 export function partsOf(text: Uint8Array, most: number): number {
   let parts = 0;

@@ -34,9 +34,9 @@ interface Waiting {
 }
 
 /**
- * Reads large bodies in threads: some three-megabyte bodies take seconds, which would block the event loop. The time
- * limits are real time, whatever the clock of the plane. Flows take turns and none has two threads at once, so a client
- * that sends many such bodies delays only itself. Threads start with the first body and end when idle.
+ * Reads large bodies in threads: some three-megabyte bodies take seconds, which would block the event loop. Time limits
+ * use real time, not the control plane's clock. Flows take turns and none has two threads at once, so a client that
+ * sends many such bodies delays only itself. Threads start with the first body and end when idle.
  */
 export class BodyThreads implements AsyncDisposable {
   /** Waiting bodies by flow. The flow whose turn is next comes first. */

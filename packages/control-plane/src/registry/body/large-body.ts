@@ -35,8 +35,8 @@ function isLargeYaml(body: Uint8Array): boolean {
 }
 
 /**
- * Answers a write with a large body. A thread rehearses the write first. If the thread rejects it, the server returns
- * that error. Otherwise the server uses what the thread decoded and pruned.
+ * Answers a write with a large body. A thread rehearses the write first. If the rehearsal rejects the write, the server
+ * returns that error. Otherwise the server uses the object that the thread decoded and pruned.
  */
 export async function answerLarge(
   call: ReadCall,

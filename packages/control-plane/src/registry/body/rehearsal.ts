@@ -10,7 +10,7 @@ import type { YamlReading } from "./yaml-text.js";
 
 type Request = ReadCall["request"];
 
-/** A write that a thread rehearses: with only the objects that its outcome depends on, and without admission. */
+/** A write for a thread to rehearse, without admission. Contains only the objects that the outcome depends on. */
 export interface Rehearsal {
   readonly method: string;
   readonly path: string;

@@ -9,7 +9,7 @@ export type YamlReading =
   | {
       readonly type: "read";
       readonly json: string;
-      /** One message per duplicate key, up to the limit of an answer. */
+      /** One message per duplicate key, up to the limit of a response. */
       readonly duplicates: readonly string[];
     }
   | { readonly type: "refused"; readonly why: string };
@@ -52,9 +52,9 @@ export function readYamlText(text: string): YamlReading {
 /** A YAML node as JSON. */
 interface Written {
   readonly json: string;
-  /** How many nodes were read for it. Nodes behind aliases count each time. */
+  /** Number of nodes read for it. Nodes behind an alias count at each use. */
   readonly nodes: number;
-  /** For a map that others may merge: the JSON of each value. */
+  /** The JSON of each value, if the node is a map. A merge key may copy them into another map. */
   readonly entries?: ReadonlyMap<string, string>;
 }
 

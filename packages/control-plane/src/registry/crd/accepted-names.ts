@@ -7,7 +7,7 @@ interface Acceptance {
   readonly conflict: { readonly reason: string; readonly message: string } | undefined;
 }
 
-/** Which names of a CRD are free in its group. For a taken name, the name accepted earlier stays. */
+/** Which names of a CRD are free in its group. If a name is taken, the CRD keeps the name accepted earlier. */
 export function acceptedNames(
   catalog: ResourceCatalog,
   { spec, metadata }: CustomResourceDefinition,

@@ -11,7 +11,7 @@ import {
 } from "./custom-resource-definition.js";
 
 /**
- * The strategy of CRDs. Every writer awaits `settled` (the naming of CRDs), so that a client that creates a CRD finds
+ * The strategy of CRDs. Every write awaits `settled` (the naming of CRDs), so that a client that creates a CRD finds
  * its resource served.
  */
 export function crdStrategy(settled: () => Promise<void>): Partial<Strategy> {

@@ -29,7 +29,7 @@ export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   return errors;
 }
 
-/** Dates from CRDs without schemas: existing CRDs may keep it, new ones must not set it. */
+/** `preserveUnknownFields` dates from CRDs without schemas. Existing CRDs may keep it; new ones must not set it. */
 function validatePreservation({ preserveUnknownFields }: CrdSpec): FieldError[] {
   if (preserveUnknownFields !== true) return [];
   const detail =

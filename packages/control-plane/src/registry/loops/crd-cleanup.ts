@@ -6,7 +6,7 @@ import { type LoopEnvironment, WorkLoop } from "./work-loop.js";
 
 const ACCOUNT = "crd-finalizer";
 
-/** Deletes the objects of deleted CRDs, then lets the CRD go. */
+/** Deletes the objects of deleted CRDs, then removes the finalizer of the CRD. */
 export class CrdCleanup implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
   readonly #loop: WorkLoop;

@@ -11,7 +11,7 @@ const FOREGROUND = "foregroundDeletion";
 
 /**
  * Deletes objects whose owners are all gone. Finds dependents by the storage's index of owner uids. An owner that never
- * existed counts as gone. Keys are `resource key`.
+ * existed counts as gone. A work key is the resource and the storage key, with a space between them.
  */
 export class GarbageCollector implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
@@ -111,7 +111,7 @@ export class GarbageCollector implements AsyncDisposable {
     await removeStored(this.#environment, stored, ACCOUNT, policy, signal);
   }
 
-  /** Removes the owner reference from the dependents, then lets the owner go. */
+  /** Removes the owner reference from the dependents, then the finalizer from the owner. */
   async #orphan(owner: StoredObject, signal: AbortSignal): Promise<void> {
     const { uid } = owner.object.metadata;
     for (const dependent of [...this.#environment.storage.dependents(uid)]) {
@@ -123,9 +123,9 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /**
-   * In foreground deletion an owner goes once its blocking dependents are gone. This does not queue the dependents:
-   * they were queued when the owner was marked. Otherwise two objects that wait for each other would queue each other
-   * forever.
+   * In foreground deletion an owner is removed once its blocking dependents are gone. This does not queue the
+   * dependents: they were queued when the owner was marked. Otherwise two objects that wait for each other would queue
+   * each other forever.
    */
   async #awaitDependents(owner: StoredObject, signal: AbortSignal): Promise<void> {
     const { uid } = owner.object.metadata;

@@ -106,7 +106,7 @@ export class KubernetesService implements AsyncDisposable {
   }
 }
 
-/** Keeps foreign metadata, but replaces the addresses. */
+/** Keeps metadata of other clients, but replaces the addresses. */
 function merged(old: KubeObject | undefined, desired: UntypedObject): KubeObject {
   const { metadata, spec, ...rest } = desired;
   const before = old as UntypedObject | undefined;

@@ -10,7 +10,7 @@ export interface NamespaceCondition {
 
 type Finding = Omit<NamespaceCondition, "lastTransitionTime">;
 
-/** Each condition without failures. */
+/** The conditions of a namespace whose deletion has no failures. */
 const FINE: readonly Finding[] = [
   fine("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
   fine(
@@ -32,7 +32,8 @@ function fine(type: string, reason: string, message: string): Finding {
 }
 
 /**
- * The real controller's conditions for a terminating namespace. `namesOf` gives `configmaps.` or `deployments.apps`.
+ * The real controller's conditions for a terminating namespace. `namesOf` returns names such as `configmaps.` or
+ * `deployments.apps` for a storage id.
  */
 export function namespaceFindings(
   failures: readonly string[],

@@ -23,8 +23,8 @@ interface NamespaceLike extends UntypedObject {
 const FINALIZER_SECONDS = 15;
 
 /**
- * Empties deleted namespaces and lets them go once nothing is left. Pods go first: other objects stay while any pod
- * exists, so that pods keep their configuration, network policies and permissions until they end.
+ * Deletes the content of deleted namespaces, then removes their finalizer. Pods go first: other objects stay while any
+ * pod exists, so that pods keep their configuration, network policies and permissions until they end.
  */
 export class NamespaceDeletion implements AsyncDisposable {
   readonly #environment: LoopEnvironment;
@@ -51,7 +51,9 @@ export class NamespaceDeletion implements AsyncDisposable {
     await this.#loop[Symbol.asyncDispose]();
   }
 
-  /** Conditions, not the log, report what blocks a namespace: it waits for finalizers of other controllers. */
+  /**
+   * Reports what blocks a namespace in its conditions, not in the log: it may wait for finalizers of other controllers.
+   */
   async #empty(name: string, signal: AbortSignal): Promise<Turn> {
     const { storage, clock } = this.#environment;
     const namespace = storage.get(NAMESPACES, name);

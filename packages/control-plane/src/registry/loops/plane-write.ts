@@ -9,7 +9,7 @@ import { tracked } from "../write/field-ownership.js";
 import { update } from "../write/update.js";
 import type { WriteEnvironment, WriteRequest } from "../write/write-request.js";
 
-/** The plane's own loops write as a system user through the same path as every client. */
+/** The request of a loop of the control plane. Loops write as a system user through the same path as every client. */
 export function planeRequest(
   definition: ResourceDefinition,
   namespace: string,
@@ -54,7 +54,7 @@ export async function removeStored(
   await ignoringAbsence(() => remove(environment, request, { name, options }));
 }
 
-/** Changes the metadata of one object. A 404 or 409 means that another client was faster, and is ignored. */
+/** Changes one object through its main endpoint. A 404 or 409 means that another client was faster, and is ignored. */
 export async function changeStored(
   environment: WriteEnvironment,
   stored: StoredObject,

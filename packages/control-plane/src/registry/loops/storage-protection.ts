@@ -26,8 +26,8 @@ interface ClaimUser extends UntypedObject {
 }
 
 /**
- * Lets deleted claims, volumes and volume attributes classes go once nothing uses them. Admission adds the finalizer;
- * this loop adds it again if somebody removes it.
+ * Removes the finalizer of deleted claims, volumes and volume attributes classes once nothing uses them. Admission adds
+ * the finalizer; this loop adds it again if a client removes it.
  */
 export class StorageProtection implements AsyncDisposable {
   readonly #environment: LoopEnvironment;

@@ -3,19 +3,19 @@ import type { Clock } from "setpoint/clock";
 import type { Change } from "../../storage/storage.js";
 import type { WriteEnvironment } from "../write/write-request.js";
 
-/** What the plane's own loops need. */
+/** What the control plane's own loops need. */
 export interface LoopEnvironment extends WriteEnvironment {
   readonly log: LoopLog;
 }
 
-/** A loop of the plane. It receives every change and works on those that concern it. */
+/** A loop of the control plane. It receives every change and handles those that concern it. */
 export interface RegistryLoop extends AsyncDisposable {
   onChanges(changes: readonly Change[]): void;
 }
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 30_000;
-/** Keys before the loop yields to requests: work in memory never leaves the event loop by itself. */
+/** Number of keys after which the loop yields to requests: work in memory never yields by itself. */
 const KEYS_PER_TURN = 16;
 
 /** Receives failures that a loop will retry. */

@@ -286,8 +286,8 @@ function objectOperations(
 }
 
 /**
- * Kinds whose delete returns the object: they are deleted gracefully, or their storage is set to. Others return a
- * Status.
+ * Kinds whose delete returns the object: they are deleted gracefully, or their storage is configured to return it.
+ * Others return a Status.
  */
 const DELETED_WITH_OBJECT: ReadonlySet<string> = new Set([
   "Pod",

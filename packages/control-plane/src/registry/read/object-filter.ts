@@ -12,7 +12,7 @@ import { requestedFields, requestedLabels } from "../selectors/request-selectors
 
 /** Which objects of a resource a list, watch or deletecollection selects, besides its namespace. */
 export interface ObjectFilter {
-  /** Every object matches, so counting need not read them. */
+  /** Whether every object matches, so that counting need not read them. */
   readonly isEmpty: boolean;
   /** The name that the selector requires, if any. */
   readonly name: string | undefined;

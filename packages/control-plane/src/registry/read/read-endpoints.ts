@@ -93,7 +93,7 @@ export function listPage(call: ReadCall, options: ListOptions): Promise<ListPage
   });
 }
 
-/** Lists with more items are streamed. */
+/** Lists with at least this many items are streamed. */
 const STREAMED_ITEMS = 500;
 const PIECE_BYTES = 256 * 1024;
 

@@ -21,14 +21,14 @@ export const headOf = perObject(
 
 /** Served forms of stored states. Each is computed once and kept as long as its state. */
 export class ServedForms {
-  /** By stored state; holds one version. */
+  /** By stored state. Holds only the version that was served last. */
   readonly #converted = new WeakMap<
     StoredObject,
     { readonly definition: ResourceDefinition; readonly served: ServedObject }
   >();
   /**
-   * States that are already pruned and defaulted by this definition, so reads skip both. A state that was written under
-   * an earlier schema is updated when it is read.
+   * States that are already pruned and defaulted by this definition, so that reads skip both. A state that was written
+   * under an earlier schema is pruned and defaulted when it is read.
    */
   readonly #current = new WeakMap<StoredObject, ResourceDefinition>();
 

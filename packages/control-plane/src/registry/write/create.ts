@@ -66,15 +66,15 @@ function ownedBy(environment: WriteEnvironment, request: WriteRequest, object: K
   return tracked(environment, request, undefined, named);
 }
 
-/** How a POST, a PUT and an apply create an object differently. */
+/** The steps in which a POST, a PUT and an apply create an object differently. */
 export interface Creation {
   /** Returns the object as sent, pruned. */
   readonly decode: () => KubeObject;
   /** Sets name, field ownership and system fields. */
   readonly own: (decoded: KubeObject) => KubeObject;
-  /** Whether the request was an update: then empty metadata maps and lists that it sent are stored. */
+  /** Whether the request was an update. If so, empty metadata maps and lists in the request are stored. */
   readonly isUpdate?: boolean;
-  /** Whether an apply made the object: it may hold nulls, which are stored but omitted on every read. */
+  /** Whether the object comes from an apply. It may hold nulls, which are stored but omitted on every read. */
   readonly isApplied?: boolean;
 }
 

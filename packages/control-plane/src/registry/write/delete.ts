@@ -20,7 +20,7 @@ export interface DeleteResult {
 export interface Deletion {
   readonly name: string;
   readonly options: DeleteOptions;
-  /** Skips admission, for deletes of the plane itself. */
+  /** Skips admission, for deletes of the control plane itself. */
   readonly skipsAdmission?: boolean;
 }
 
@@ -86,7 +86,7 @@ function encoded(object: KubeObject): ServedObject {
   return { object, json: Buffer.from(JSON.stringify(object)) };
 }
 
-/** A namespace goes only once its content is gone and `spec.finalizers` is empty. */
+/** A namespace is removed only when its content is gone and `spec.finalizers` is empty. */
 function staysForNamespace({ storageId }: ResourceDefinition, object: KubeObject): boolean {
   if (storageId !== "/namespaces") return false;
   const { spec } = object as KubeObject & { readonly spec?: { readonly finalizers?: readonly string[] } };

@@ -56,7 +56,7 @@ function withMetadataKept(
 function withPart(object: KubeObject, old: KubeObject, outer: string, inner: string): KubeObject {
   const given = partOf(object, outer)?.[inner];
   const before = partOf(old, outer);
-  // If neither object has it, do not create it: an empty spec differs from no spec.
+  // If neither object has the outer field, do not create it: an empty spec differs from no spec.
   if (given === undefined && before === undefined) return old;
   return { ...old, [outer]: replaced(before ?? {}, inner, given) } as KubeObject;
 }

@@ -39,9 +39,9 @@ export interface Update {
   readonly createsMissing?: boolean;
   /** The uid that the object must have. */
   readonly expectedUid?: string;
-  /** Skips admission, for writes of the plane itself. */
+  /** Skips admission, for writes of the control plane itself. */
   readonly skipsAdmission?: boolean;
-  /** Whether an apply made the object: it may hold nulls, which are stored but omitted on every read. */
+  /** Whether the object comes from an apply. It may hold nulls, which are stored but omitted on every read. */
   readonly isApplied?: boolean;
 }
 
@@ -139,7 +139,7 @@ function asRead(definition: ResourceDefinition, { isApplied }: Update, object: K
   return (isApplied ? definition.refresh?.(object) : undefined) ?? object;
 }
 
-/** An object that is being deleted goes when its last finalizer is removed. */
+/** An object that is being deleted is removed with its last finalizer. */
 function isReadyToGo(definition: ResourceDefinition, object: KubeObject, old: KubeObject): boolean {
   const { metadata } = object;
   const isMarked = metadata.deletionTimestamp !== undefined && (metadata.deletionGracePeriodSeconds ?? 0) === 0;

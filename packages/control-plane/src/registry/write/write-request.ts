@@ -7,7 +7,7 @@ import type { Storage } from "../../storage/storage.js";
 import type { ServedForms } from "../read/served-form.js";
 import type { AdmissionPlugin } from "./admission.js";
 
-/** One write: who writes what, where and how. Used for every kind of write. */
+/** One write of any kind: the user, the target and the options. */
 export interface WriteRequest {
   readonly definition: ResourceDefinition;
   /** Empty for the main endpoint. */
