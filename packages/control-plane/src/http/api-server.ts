@@ -54,7 +54,7 @@ const STOP_GRACE_MS = 1_200;
 const MAX_HEADER_BYTES = 2 ** 20;
 const IDLE_TIMEOUT_MS = 90_000;
 const IDLE_CHECK_MS = 10_000;
-/** As on the real server: streams that a client may have open on one HTTP/2 connection. */
+/** Streams that a client may have open on one HTTP/2 connection, as on the real server. */
 const MAX_STREAMS = 100;
 /** Each connection costs memory before the client is authenticated, so their number is limited. */
 const MAX_CONNECTIONS = 10_000;

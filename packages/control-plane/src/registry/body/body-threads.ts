@@ -15,13 +15,13 @@ export type BodyResult =
   | { readonly type: "yaml"; readonly reading: YamlReading }
   | { readonly type: "rehearsal"; readonly end: RehearsalEnd };
 
-/** Most threads. Each flow uses at most one, so another flow finds one free. */
+/** Limit of threads. Each flow uses at most one, so another flow finds one free. */
 const MOST_THREADS = 2;
 /** Heap limit of a thread: enough for three megabytes of the smallest nodes. */
 const MEMORY_MB = 1536;
 /** Time limit per body. Three megabytes of the smallest nodes take a sixth of it on a slow processor. */
 const PATIENCE_MS = 120_000;
-/** Rest of a thread after a body, as a multiple of its time, if the event loop was busy meanwhile. */
+/** How long a thread rests after a body, as a multiple of the time it took, if the event loop was busy meanwhile. */
 const REST = 4;
 const LONGEST_REST_MS = 2_000;
 /** An idle thread ends after this time and frees its memory. */
@@ -190,7 +190,7 @@ class BodyThread implements AsyncDisposable {
 
 /**
  * Measures a body from now on and returns how long its thread should rest. Threads share the processors with the event
- * loop: while it is busy, they take a fifth of their time.
+ * loop: while it is busy, they work only a fifth of the time.
  */
 function restAfter(): () => number {
   const startedMs = systemClock.monotonic();
