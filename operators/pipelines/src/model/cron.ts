@@ -1,13 +1,13 @@
 import { PipelinesError } from "../errors.js";
 
-/** A cron expression of five fields, or a name such as `@daily`, as the sets of values that match. */
+/** A cron expression of five fields, or a name such as `@daily`, as the set of matching values of each field. */
 export interface Cron {
   readonly minutes: ReadonlySet<number>;
   readonly hours: ReadonlySet<number>;
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
   readonly weekdays: ReadonlySet<number>;
-  /** With both restricted, a day matches where either does. */
+  /** If days and weekdays are both restricted, a day matches if either does. */
   readonly hasDays: boolean;
   readonly hasWeekdays: boolean;
 }
@@ -42,10 +42,13 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 const MINUTE_MS = 60_000;
-/** The calendar repeats after 28 years, but for a century's end: what does not match by then never does. */
+/**
+ * Search limit of 40 years. The calendar repeats every 28 years, or up to 40 across a century year that is not a leap
+ * year. An expression without a match by then never matches.
+ */
 const LONGEST_DAYS = 366 * 40;
 
-/** Throws `PIPELINES_FILE_INVALID` with the field that cannot be read. */
+/** Throws `PIPELINES_FILE_INVALID` with the invalid field. */
 export function parseCron(text: string): Cron {
   const fields = (NAMED[text.trim().toLowerCase()] ?? text).trim().split(/\s+/);
   if (fields.length !== FIELDS.length) {
@@ -90,14 +93,15 @@ function invalid(text: string, why: string): PipelinesError {
 }
 
 /**
- * The first matching minute after a time, or undefined where none ever comes. In the hour that a time zone skips, what was due
- * in it is due at its end; in the hour that comes twice, it is due once, unless every hour is.
+ * The first matching minute after a time; undefined if there is none. A time in an hour that the time zone skips moves
+ * to the end of the gap. A time in an hour that occurs twice matches once. An expression for every hour ignores the gap
+ * and matches both hours.
  */
 export function nextCron(cron: Cron, afterMs: number, timeZone = "UTC"): number | undefined {
   const zone = zoneOf(timeZone);
   const local = zone.localOf(afterMs);
   const day = new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()));
-  // The day before, too: a skipped hour at midnight moves its times to the next day.
+  // Start one day earlier: if midnight is skipped, its times move to the next day.
   day.setUTCDate(day.getUTCDate() - 1);
   for (let count = 0; count < LONGEST_DAYS; count++) {
     if (matchesDay(cron, day)) {
@@ -138,14 +142,14 @@ function firstOfDay({ hours, minutes }: Cron, dayMs: number, afterMs: number, zo
   return first;
 }
 
-/** Wall times of a zone, as milliseconds that `Date` shows as UTC. */
+/** Converts between instants and wall times of a time zone. A wall time is in milliseconds, as if it were UTC. */
 interface Zone {
   localOf(ms: number): Date;
-  /** The offset of all times of a day; undefined near a change of the clocks. */
+  /** The UTC offset that holds all day; undefined near a clock change. */
   steadyOffset(dayMs: number): number | undefined;
-  /** The moments at which the clocks show this wall time: none in a gap, two where an hour comes twice. */
+  /** The instants with this wall time: none in a gap, two in an hour that occurs twice. */
   timesOf(wallMs: number): readonly number[];
-  /** The moment at which the gap that the wall time is in ends. */
+  /** The instant at which the gap around this wall time ends. */
   afterGap(wallMs: number): number;
 }
 
@@ -173,7 +177,7 @@ function zoneOf(timeZone: string): Zone {
         .filter((ms) => ms + offsetOf(ms) === wallMs)
         .sort((left, right) => left - right),
     afterGap: (wallMs) => {
-      // Between the two readings of the wall time lies the moment at which the clocks are set.
+      // The clock change lies between the two instants that the wall time could mean. Find it by bisection.
       const [early, late] = [...offsetsAround(wallMs)].map((offset) => wallMs - offset).sort((a, b) => a - b);
       let [low, high] = [early! - MINUTE_MS, late! + MINUTE_MS];
       const before = offsetOf(low);

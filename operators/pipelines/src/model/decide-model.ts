@@ -4,14 +4,14 @@ import { isPending } from "./partition-plan.js";
 import { dueAt } from "./schedule.js";
 
 /**
- * - `none`: the table is what it should be.
- * - `view`, `replace`: is made anew.
- * - `increment`: a run adds to the table.
- * - `partitions`: partitions are loaded; all of them where `full`.
- * - `tests`: the table stays, its tests run.
+ * - `none`: nothing to do.
+ * - `view`, `replace`: the run creates the view or table anew.
+ * - `increment`: the run adds to the table.
+ * - `partitions`: the run loads partitions; all of them if `full`.
+ * - `tests`: the table stays; only its tests run.
  * - `adopt`: the table stays, and counts as built by the new definition.
- * - `share`: becomes a view of the same table in the main schema.
- * - `paused`: waits until somebody asks for a refresh.
+ * - `share`: the model becomes a view of the same table in the main schema.
+ * - `paused`: the model waits until somebody requests a full refresh.
  */
 export type ModelAction =
   | "none"
@@ -26,38 +26,38 @@ export type ModelAction =
 
 export interface ModelDecision {
   readonly action: ModelAction;
-  /** One sentence, without a name: "its definition has changed". */
+  /** One sentence without the model's name: "its definition has changed". */
   readonly reason: string;
-  /** Whether what is there is thrown away first. */
+  /** Whether the run starts from nothing instead of adding to what exists. */
   readonly full: boolean;
-  /** Keys of the partitions that were asked for; undefined for all that are to be loaded. */
+  /** Keys of the requested partitions; undefined for all pending ones. */
   readonly keys?: readonly string[];
-  /** Whether to look which partitions there are. */
+  /** Whether the run first lists the partitions that exist. */
   readonly lists: boolean;
-  /** Requests that the run fulfils. */
+  /** Ids of the refresh requests that the run fulfils. */
   readonly fulfils: readonly string[];
 }
 
 export interface ModelQuestion {
   readonly spec: ModelSpec;
-  /** Of the definition, and for a table that is added to of the definitions that it reads. */
+  /** Hash of the definition. For an incremental or partitioned table it also covers the definitions of its inputs. */
   readonly specHash: string;
   readonly facts: TableFacts;
-  /** Versions of what the model reads, as a stamp keeps them. */
+  /** Versions of the model's inputs, in the form that a stamp stores. */
   readonly inputs: Readonly<Record<string, string>>;
-  /** The ledger of a model with partitions. */
+  /** The ledger of a partitioned model. */
   readonly partitions?: readonly PartitionRecord[];
   readonly nowMs: number;
-  /** Where the model is built in a schema of its own: the stamp of the same table in the main schema. */
+  /** Stamp of the same table in the main schema, if the model is built in another schema. */
   readonly main?: Stamp;
 }
 
-/** Whether the model is a table; else it is a view. */
+/** Whether the model is a table; otherwise it is a view. */
 export function isTable({ input, output, incremental, partitions }: ModelSpec): boolean {
   return incremental || partitions !== undefined || (output.materialize ?? input.type !== "sql");
 }
 
-/** What a run of a model would do, and why. Pure: `plan` asks the same question. */
+/** Decides what a run of a model does, and why. Pure, so that `plan` can use it too. */
 export function decideModel(question: ModelQuestion): ModelDecision {
   const { spec, specHash, facts, inputs, partitions = [], nowMs, main } = question;
   const { stamp, requests } = facts;
@@ -133,7 +133,7 @@ export function decideModel(question: ModelQuestion): ModelDecision {
   return none(`its definition, inputs and tests are those of its table${next}`);
 }
 
-/** Why what is there cannot be added to. */
+/** Why a run cannot keep the existing table or view; undefined if it can. */
 function resetReason(question: ModelQuestion, wants: "table" | "view"): string | undefined {
   const { specHash, facts, inputs, main } = question;
   const { stamp, type } = facts;
@@ -142,7 +142,7 @@ function resetReason(question: ModelQuestion, wants: "table" | "view"): string |
   if (facts.isDrifted)
     return type === wants ? `its ${type} was changed by somebody else` : `it is a ${type} and should be a ${wants}`;
   if (stamp.specHash !== specHash) return DEFINITION_CHANGED;
-  // A view of the table in the main schema, which is not the right one any more.
+  // The model was shared as a view of the main schema, whose table no longer matches.
   if (type !== wants) return inputsReason(changedInputs(stamp, inputs)) ?? "the table of the main schema has changed";
   return undefined;
 }

@@ -14,18 +14,18 @@ interface CacheEntry {
 export interface FetchRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Where answers are kept. */
+  /** The folder of cached responses. */
   readonly folder: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * The path of a file with what the URL answers. Asks the server whether what is kept still holds, and fetches it again only where
- * it does not. A fetch that was cut leaves what was kept before.
+ * Returns the path of a file with the response of the URL. Asks the server whether the cached response is still valid,
+ * and downloads it again only if it is not. An interrupted download leaves the cached file as it was.
  */
 export async function fetchIntoCache({ url, headers, folder, signal }: FetchRequest): Promise<string> {
   const { pathname } = new URL(url);
-  // Credentials in a URL are no part of a file's name.
+  // Hash the URL: it may hold credentials, which must not be part of a file name.
   const id = createHash("sha256").update(url).digest("hex").slice(0, 24);
   const path = join(folder, `${id}-${basename(pathname).replaceAll(/[^\w.-]/g, "_")}`);
   const notes = `${path}.cache.json`;
@@ -62,7 +62,7 @@ export async function fetchIntoCache({ url, headers, folder, signal }: FetchRequ
     signal.throwIfAborted();
     throw failed(url, cause instanceof Error ? cause.message : String(cause), cause);
   }
-  // Without its notes the file is fetched again, whatever is cut short here.
+  // Remove the notes first. A file without notes is downloaded again, so a crash in between is safe.
   rmSync(notes, { force: true });
   renameSync(part, path);
   const [etag, lastModified] = [response.headers.get("etag"), response.headers.get("last-modified")];

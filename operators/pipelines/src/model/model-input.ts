@@ -18,13 +18,13 @@ export interface InputOptions {
   readonly connector: (name: string) => ConnectorSettings | undefined;
   /** The project's folder. */
   readonly folder: string;
-  /** For what is fetched from elsewhere. */
+  /** Folder for fetched data. */
   readonly cacheFolder: string;
   readonly runId: string;
   readonly signal: AbortSignal;
 }
 
-/** The query that a run's rows come from; what was fetched for it is removed when it is disposed. */
+/** The query that returns a run's rows. Disposing it removes temporary files. */
 export interface ResolvedInput extends Disposable {
   readonly sql: string;
 }
@@ -41,7 +41,7 @@ export async function resolveInput(input: ModelInput, options: InputOptions): Pr
     }
     case "http": {
       const headers = headersOf(input.options.headers, options.connector(input.connector), render);
-      // Last, so that errors of the rows name the place of the address.
+      // Render the URL last, so that errors in the rows name the place of the URL.
       const url = render(input.url).trim();
       const path = await fetchIntoCache({ url, headers, folder: join(options.cacheFolder, "http"), signal });
       return resolved(readerSql(path, input.format ?? formatOf(url), input.options));
@@ -66,7 +66,7 @@ function resolved(sql: string, remove: () => void = () => {}): ResolvedInput {
   return { sql, [Symbol.dispose]: remove };
 }
 
-/** Those of the connector, and those of the file, which are templates. */
+/** Headers of the connector, overridden by those of the file. Values may be templates. */
 function headersOf(
   own: unknown,
   connector: ConnectorSettings | undefined,

@@ -16,9 +16,9 @@ import { runUnitTest } from "./unit-test.js";
 
 export type ModelResource = GraphResource<ModelSpec, ModelState>;
 
-/** What one publication of a run differs in. */
+/** What differs between the publications of one run. */
 export interface PublishPart {
-  /** Where not the model's own. */
+  /** Defaults to the model's own table. */
   readonly table?: string;
   readonly write: (sql: string) => TableWrite;
   readonly incremental: boolean;
@@ -26,11 +26,11 @@ export interface PublishPart {
   readonly partitions?: readonly PartitionRecord[];
   readonly resetPartitions?: boolean;
   readonly fulfils?: readonly string[];
-  /** Whether tests and state take part: they are about the table under its final name. */
+  /** Whether to run the tests and the state query, which refer to the table by its final name. */
   readonly isWhole: boolean;
 }
 
-/** One run of a model: what it knows, and what it publishes. */
+/** One run of a model: reads the facts, decides what to do and publishes. */
 export class ModelRun {
   readonly spec: ModelSpec;
   readonly table: string;
@@ -55,7 +55,7 @@ export class ModelRun {
     return schema === undefined ? {} : { schema };
   }
 
-  /** Versions of what the model reads. */
+  /** Versions of the model's inputs. */
   get inputs(): Readonly<Record<string, string>> {
     return inputsOf(this.#resource, this.#ctx.refs());
   }
@@ -86,7 +86,7 @@ export class ModelRun {
     });
   }
 
-  /** Renders what a publication needs, fetches its input and commits it. */
+  /** Renders the texts, fetches the input and commits the publication. */
   async publish(part: PublishPart, state: Stamp["state"]): Promise<Stamp> {
     const { spec, services } = this;
     const texts = new RunTexts(this.templateData(part.incremental, part.partition, state));
@@ -125,7 +125,7 @@ export class ModelRun {
     }
   }
 
-  /** A publication that makes no rows: the table stays, or is one that was built before. */
+  /** Commits a publication that does not run the model's SQL, for example one that keeps the table. */
   async republish(write: TableWrite, given: Partial<Publication> = {}): Promise<Stamp> {
     const { spec } = this;
     const texts = new RunTexts(this.templateData(true, undefined, undefined));
@@ -206,7 +206,7 @@ export class ModelRun {
     }
   }
 
-  /** What is shown of the model from now on. */
+  /** Writes the model's visible state: the decision and the facts of its table. */
   show(decision: ModelDecision, facts: TableFacts, ledger?: readonly PartitionRecord[]): void {
     const { stamp } = facts;
     const cause = decision.action === "none" ? this.#resource.state?.cause : decision.reason;
@@ -225,7 +225,7 @@ export class ModelRun {
   }
 }
 
-/** Versions of what a model reads, as its stamp keeps them. */
+/** Versions of a model's inputs, in the form that its stamp stores. */
 export function inputsOf({ spec }: ModelResource, refs: readonly GraphResource[]): Readonly<Record<string, string>> {
   return Object.fromEntries([
     ...refs.map(({ meta, outputVersion }) => [
@@ -237,8 +237,8 @@ export function inputsOf({ spec }: ModelResource, refs: readonly GraphResource[]
 }
 
 /**
- * The meaning of the definition. Rows that a table keeps from earlier runs came by the definitions of what it reads, so that those
- * count too for a table that is added to.
+ * Hash of the definition. An incremental or partitioned table keeps rows of earlier runs, which depend on the
+ * definitions of its inputs. The hash of such a table therefore covers those too.
  */
 export function specHashOf({ spec }: ModelResource, refs: readonly GraphResource[]): string {
   if (!isTable(spec) || (!spec.incremental && !spec.partitions)) return spec.specHash;

@@ -1,8 +1,8 @@
 import type { SourceText } from "../project/source-text.js";
 
 /**
- * A model or source as its file declares it. Texts of type `SourceText` are templates; they are rendered at each run with the
- * state, the partition and the variables of that run.
+ * A model or source as its file declares it. Each `SourceText` is a template, rendered at each run with the state, the
+ * partition and the variables of that run.
  */
 export interface ModelSpec {
   readonly input: ModelInput;
@@ -14,7 +14,10 @@ export interface ModelSpec {
   readonly state?: SourceText;
   readonly partitions?: ModelPartitions;
   readonly refresh: RefreshSchedule;
-  /** `reset` rebuilds when the spec changes, `manual` waits for a refresh, `patch` keeps what was loaded. */
+  /**
+   * What to do when the definition changes: `reset` rebuilds, `manual` waits for a full refresh, `patch` keeps what was
+   * loaded.
+   */
   readonly changeMode: "reset" | "manual" | "patch";
   readonly retry: {
     readonly attempts: number;
@@ -25,24 +28,24 @@ export interface ModelSpec {
   readonly timeoutMs: number;
   readonly tests: readonly DataTest[];
   readonly unitTests: readonly UnitTest[];
-  /** Whether the file declares a source: only messages differ. */
+  /** True if the file declares a source. Affects only messages. */
   readonly isSource: boolean;
   /**
-   * The meaning of everything that the table's content depends on, besides refs and files: rendered and parsed SQL, the values of
-   * the variables that are used, output options. Comments and formatting do not change it. Holds no secret.
+   * Hash of everything that the table's content depends on, except refs and files: rendered and parsed SQL, the values
+   * of used variables, output options. Ignores comments and formatting. Holds no secret.
    */
   readonly specHash: string;
-  /** The meaning of the tests. */
+  /** Hash of the tests. */
   readonly testHash: string;
-  /** The texts of the files as they stand: a file that was moved keeps it, also where it still names its old table. */
+  /** Hash of the files' text. A moved file keeps it, even if the text still names the old table. */
   readonly textHash: string;
-  /** Local files that the model reads, with what they held when the project was parsed. */
+  /** Local files that the model reads, with a fingerprint of their content when the project was parsed. */
   readonly files: readonly { readonly pattern: string; readonly fingerprint: string }[];
 }
 
 export type ModelInput =
   | { readonly type: "sql"; readonly connector: string; readonly sql: SourceText }
-  /** Local files: a path or a glob below the project's folder. */
+  /** Local files: a path or a glob, relative to the project's folder unless absolute. */
   | {
       readonly type: "files";
       readonly path: SourceText;
@@ -56,7 +59,7 @@ export type ModelInput =
       readonly format?: FileFormat;
       readonly options: Readonly<Record<string, unknown>>;
     }
-  /** A query that the server of the connector answers. */
+  /** A query that runs on the connector's server. */
   | { readonly type: "postgres"; readonly connector: string; readonly sql: SourceText };
 
 export type FileFormat = "csv" | "json" | "parquet";
@@ -65,16 +68,16 @@ export interface ModelOutput {
   readonly connector: string;
   /** Name of the table or view. */
   readonly table: string;
-  /** Undefined takes the rule's default: a view of SQL in the same engine, a table for the rest. */
+  /** If undefined, SQL in the same engine becomes a view, any other input a table. */
   readonly materialize?: boolean;
   readonly strategy: "append" | "merge" | "partition_overwrite";
   readonly uniqueKey: readonly string[];
-  /** A column or expression whose values say which rows a run replaces. */
+  /** A column or expression. A run replaces all rows that have one of the values that it writes. */
   readonly partitionBy?: string;
 }
 
 export type ModelPartitions = {
-  /** Column of a partition whose growth makes it due again. */
+  /** A column of the partition. When its value grows, the partition is loaded again. */
   readonly watermark?: string;
   readonly concurrency: number;
 } & (
@@ -82,7 +85,7 @@ export type ModelPartitions = {
   | {
       readonly type: "glob";
       readonly path: SourceText;
-      /** `hive` is by directory, with the values of `key=value` in the path as columns. */
+      /** `hive`: one partition for each directory, with the `key=value` parts of its path as columns. */
       readonly by: "file" | "directory" | "hive";
       readonly transformSql?: SourceText;
     }
@@ -93,9 +96,9 @@ export interface RefreshSchedule {
   readonly everyMs?: number;
   /** An IANA name; UTC by default. */
   readonly timeZone?: string;
-  /** Whether new output of a ref is a reason to run. */
+  /** Whether the model runs when a ref has new output. */
   readonly onRefs: boolean;
-  /** A model that is disabled is left as it is. */
+  /** If true, the model does not run and its table stays as it is. */
   readonly disabled: boolean;
 }
 
@@ -108,7 +111,7 @@ export interface DataTest {
 /** Runs the model's SQL on given rows instead of its inputs. */
 export interface UnitTest {
   readonly name: string;
-  /** Rows by the name of the input that they stand for. */
+  /** Rows that replace an input, by the name of the input. */
   readonly given: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
   readonly expect: readonly Readonly<Record<string, unknown>>[];
 }

@@ -1,19 +1,19 @@
 import type { Column } from "../engine/engine.js";
 import type { ModelAction } from "./decide-model.js";
 
-/** What is shown of a model. A cache of what the database says: nothing is decided by it. */
+/** The visible state of a model, copied from what the database says. */
 export interface ModelState {
   /** What the last run did, and why. */
   readonly action: ModelAction;
   readonly reason: string;
-  /** Why the last run that did something did it. */
+  /** The reason of the last run that did something. */
   readonly cause?: string;
   /** Name of the table or view. */
   readonly table: string;
   readonly type: "table" | "view" | "absent";
-  /** Of the definition that the table was built from; dependents that add to their table compare it. */
+  /** Hash of the definition. Incremental and partitioned dependents include it in their own hash. */
   readonly specHash: string;
-  /** Of the run that made what is published. */
+  /** The run that published the table. */
   readonly runId?: string;
   readonly builtOn?: number;
   readonly durationMs?: number;

@@ -11,10 +11,10 @@ import type { ModelState } from "./model-state.js";
 import { asideName, runPartitions, writeOf } from "./partition-run.js";
 import { dueAt } from "./schedule.js";
 
-/** How many runs may be lost with the engine's process, one after the other, before the model waits for a change. */
+/** How often, in a row, a run that lost the engine's process is retried. */
 const MAX_LOSSES = 5;
 
-/** Models: tables and views that are kept as their files say. */
+/** The kind `Model`: keeps tables and views as their files declare them. */
 export function modelKind(services: ModelServices): GraphKind<ModelSpec, ModelState> {
   const clock = services.clock ?? systemClock;
   return graphKind<ModelSpec, ModelState>({
@@ -40,7 +40,7 @@ export function modelKind(services: ModelServices): GraphKind<ModelSpec, ModelSt
     },
     async rename({ meta, spec }, { from, to }, ctx) {
       const isOf = (name: string): boolean => spec.output.table.toLowerCase() === name.toLowerCase();
-      // A table with a name of its own stays where it is.
+      // A table whose name differs from the model's name keeps it.
       if (!isOf(meta.name.name) && !isOf(from.name)) return;
       await ctx.effect("rename", async () => {
         await services.engine.rename(from.name, to.name, services.schema);
@@ -75,7 +75,7 @@ async function reconcile(run: ModelRun, ctx: GraphContext<ModelState>): Promise<
   };
 }
 
-/** Does what was decided. Returns the ledger of a model with partitions. */
+/** Carries out the decision. Returns the ledger, which is empty for a model without partitions. */
 async function execute(run: ModelRun, decision: ModelDecision, facts: TableFacts): Promise<readonly PartitionRecord[]> {
   const { fulfils } = decision;
   switch (decision.action) {
@@ -106,7 +106,7 @@ async function execute(run: ModelRun, decision: ModelDecision, facts: TableFacts
   }
   return run.spec.partitions ? run.ledger() : [];
 
-  /** The rows are those of an earlier run: its time, inputs and state stay. */
+  /** The rows come from an earlier run, so the new stamp keeps that run's time, inputs and state. */
   function kept({ stamp }: TableFacts) {
     if (!stamp) return {};
     const { specHash, testHash } = run.stampOf();
@@ -114,7 +114,9 @@ async function execute(run: ModelRun, decision: ModelDecision, facts: TableFacts
   }
 }
 
-/** A failure as the scheduler takes it: again after a while, at the next time of the schedule, or when something changes. */
+/**
+ * The scheduler's outcome for a failure: retry after a delay, retry at the next scheduled time, or wait for a change.
+ */
 function outcomeOf(error: unknown, { spec }: ModelResource, attempt: number, nowMs: number): unknown {
   if (!(error instanceof Error)) return error;
   if (isSetpointError(error, "PIPELINES_ENGINE_LOST") && attempt < MAX_LOSSES) return retry(error);

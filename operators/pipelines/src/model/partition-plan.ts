@@ -4,7 +4,7 @@ import type { PartitionCounts } from "./model-state.js";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A partition as its query or glob lists it. The watermark is no part of what identifies it. */
+/** The record of a partition that the query or glob lists. The watermark is not part of the key. */
 export function listedPartition(row: Values, watermark: string | undefined): PartitionRecord {
   const { [watermark ?? ""]: mark, ...identity } = row;
   const key = createHash("md5").update(JSON.stringify(identity)).digest("hex");
@@ -12,14 +12,14 @@ export function listedPartition(row: Values, watermark: string | undefined): Par
   return { key, values: row, ...(isMarked ? { watermark: String(mark) } : {}) };
 }
 
-/** Never loaded, asked for again, and not given up. */
+/** Whether the partition must be loaded: it was never loaded or was requested again, and is not skipped. */
 export function isPending({ executedOn, skipped }: PartitionRecord): boolean {
   return executedOn === undefined && !skipped;
 }
 
 /**
- * The ledger after a look at what partitions there are: new ones, and those whose watermark has grown, are to be loaded. What is
- * listed no more stays, because its rows do. Returns only the records that change.
+ * Compares the ledger with the partitions that exist now. Returns the records to load: new partitions, and those whose
+ * watermark has grown. A partition that is no longer listed stays in the ledger, because its rows stay in the table.
  */
 export function listChanges(
   ledger: readonly PartitionRecord[],
@@ -43,7 +43,7 @@ function hasGrown(before: string | undefined, now: string | undefined): boolean 
   return Number.isFinite(left) && Number.isFinite(right) ? right > left : now > before;
 }
 
-/** `executedOn` and `error` are gone: the partition is to be loaded. */
+/** The record without `executedOn` and `error`, which makes the partition pending. */
 export function asked({ key, values, watermark }: PartitionRecord): PartitionRecord {
   return { key, values, ...(watermark === undefined ? {} : { watermark }) };
 }
@@ -54,15 +54,15 @@ export function partitionCounts(ledger: readonly PartitionRecord[]): PartitionCo
   return { total: ledger.length, pending: ledger.filter(isPending).length, failed, skipped };
 }
 
-/** A range of partitions by one of their values, both ends included; for a backfill and its preview. */
+/** Selects partitions by one of their values, for a backfill or its preview. Both ends are included. */
 export interface PartitionRange {
-  /** Defaults to the first value of the partition. */
+  /** Defaults to the first column of the partition. */
   readonly column?: string;
   readonly from?: string;
   readonly to?: string;
 }
 
-/** The partitions of a range, in the order of the value that it is about. */
+/** The partitions in a range, sorted by the column of the range. */
 export function partitionsInRange(
   ledger: readonly PartitionRecord[],
   { column, from, to }: PartitionRange,
@@ -77,7 +77,10 @@ export function partitionsInRange(
     .sort((left, right) => compare(rangeValue(left), rangeValue(right)));
 }
 
-/** Numbers as numbers. An end such as `2024-01-31` takes in all times of that day. */
+/**
+ * Compares numbers as numbers. A value that starts with `right` equals it, so the end `2024-01-31` includes all times
+ * of that day.
+ */
 function compare(left: unknown, right: unknown): number {
   const [a, b] = [Number(left), Number(right)];
   if (left !== "" && right !== "" && Number.isFinite(a) && Number.isFinite(b)) return a - b;

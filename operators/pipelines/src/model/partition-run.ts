@@ -8,12 +8,13 @@ import { asked, isPending, listChanges, listedPartition } from "./partition-plan
 import { literalOf } from "./reader-sql.js";
 import { RunTexts } from "./run-texts.js";
 
-/** The name of a table that is built beside the one that it is to replace. */
+/** Name of the table that a full refresh builds aside before it replaces `table`. */
 export const asideName = (table: string): string => `${table}__next`;
 
 /**
- * Loads partitions, each in a transaction of its own with its row in the ledger. A refresh of everything is built aside and takes
- * the table's place when it is complete; it goes on where it was interrupted. Returns the ledger as it then is.
+ * Loads partitions, each in its own transaction together with its row in the ledger. A full refresh of an existing
+ * table builds a new table aside, which replaces the old one when it is complete. After an interruption it continues
+ * where it stopped. Returns the resulting ledger.
  */
 export async function runPartitions(
   run: ModelRun,
@@ -27,7 +28,7 @@ export async function runPartitions(
   if (isAside) {
     const aside = await run.facts(table);
     const { specHash, inputs } = run.stampOf();
-    // What an interrupted run of the same kind has loaded is good.
+    // Reuse what an interrupted run with the same definition and inputs has loaded.
     isFresh = !(
       aside.stamp?.specHash === specHash &&
       JSON.stringify(aside.stamp.inputs) === JSON.stringify(inputs) &&
@@ -40,7 +41,7 @@ export async function runPartitions(
   const isThere = !isFresh && (await run.facts(table)).type === "table";
   const wholeFulfils = isAside ? [] : decision.fulfils;
   if (isThere && (changes.length > 0 || wholeFulfils.length > 0)) {
-    // From here on the ledger, and no longer the request, says what is to be loaded.
+    // Move the request into the ledger: from here on the ledger says which partitions are pending.
     await run.republish({ type: "keep" }, { table, tests: [], partitions: changes, fulfils: wholeFulfils });
   }
   const pending = [
@@ -51,7 +52,7 @@ export async function runPartitions(
   const after = await run.ledger(table);
   if (!isAside) return after;
   const failed = after.filter((record) => record.error !== undefined && !record.skipped);
-  // With errors the last good table stays, and what was loaded is kept for the next try.
+  // If a partition failed, keep the last good table, and keep what was loaded for the next attempt.
   if (failed.length > 0) return after;
   await run.republish({ type: "adopt", from: table }, { fulfils: decision.fulfils });
   return after;
@@ -69,7 +70,7 @@ interface LoadOptions {
   readonly isAside: boolean;
 }
 
-/** The first partition makes the table; the others follow, several at once. */
+/** The first partition creates the table; the others then load concurrently. */
 async function load(run: ModelRun, { table, pending, isThere, fulfils, isAside }: LoadOptions): Promise<void> {
   const rest = [...pending];
   let isMade = isThere;
@@ -103,14 +104,14 @@ async function load(run: ModelRun, { table, pending, isThere, fulfils, isAside }
   if (failed.length > 0) throw failed[0];
 }
 
-/** Errors that leave the other partitions be. */
+/** Errors that fail one partition and let the others continue. */
 const OF_ONE_PARTITION: readonly string[] = [
   "PIPELINES_ENGINE_FAILED",
   "PIPELINES_TESTS_FAILED",
   "PIPELINES_INPUT_FAILED",
 ];
 
-/** False where the partition has an error, which is recorded. Throws where the run as a whole cannot go on. */
+/** Returns false if the partition failed; the ledger records the error. Throws if the whole run cannot continue. */
 async function loadOne(
   run: ModelRun,
   {
@@ -180,7 +181,7 @@ async function listPartitions(run: ModelRun): Promise<readonly PartitionRecord[]
     const found = partitions.by === "hive" ? whole.map((row) => ({ ...hiveValues(String(row.path)), ...row })) : whole;
     const { transformSql } = partitions;
     if (!transformSql) return found.map((row) => listedPartition(row, partitions.watermark ?? "updated_on"));
-    // The template sees the files as a table.
+    // `{{ .table }}` in the template stands for a table of the listed files.
     const table = `(SELECT unnest(${literalOf(found)}, recursive := true))`;
     const source = { ...transformSql, text: transformSql.text.replaceAll(/\{\{\s*\.table\s*\}\}/g, () => table) };
     const rows = found.length === 0 ? [] : await query(run, texts.render("query", source));
@@ -207,7 +208,7 @@ function directoriesOf(
   return [...found].map(([path, updatedOn]) => ({ uri: path, path, updated_on: updatedOn }));
 }
 
-/** `y` and `m` of `data/y=2024/m=01`. */
+/** The `key=value` parts of a path: `y` and `m` of `data/y=2024/m=01`. */
 function hiveValues(path: string): Readonly<Record<string, string>> {
   const pairs = path.split("/").flatMap((part) => [/^([^=]+)=(.*)$/.exec(part)].filter((match) => match !== null));
   return Object.fromEntries(pairs.map(([, name, value]) => [name!, decodeURIComponent(value!)]));

@@ -6,12 +6,12 @@ import { literalOf } from "./reader-sql.js";
 export interface CopyRequest {
   readonly url: string;
   readonly sql: string;
-  /** The file that the rows go to. */
+  /** The file to write the rows to. */
   readonly path: string;
   readonly signal: AbortSignal;
 }
 
-/** DuckDB's types by PostgreSQL's; what is not here comes as text. */
+/** DuckDB types by the OID of the PostgreSQL type. Any other type, except NUMERIC, is read as text. */
 const TYPES: Readonly<Record<number, string>> = {
   16: "BOOLEAN",
   20: "BIGINT",
@@ -37,7 +37,7 @@ interface FieldInfo {
   readonly dataTypeModifier: number;
 }
 
-/** What `pg` calls while a COPY runs. */
+/** The methods that `pg` calls while a COPY runs. */
 interface CopyQuery {
   submit(connection: { query(sql: string): void }): void;
   handleCopyData(message: { readonly chunk: Buffer }): void;
@@ -46,7 +46,10 @@ interface CopyQuery {
   handleError(error: Error): void;
 }
 
-/** Copies the rows of a query on a PostgreSQL server to a file. Returns the SQL that reads them with their types. */
+/**
+ * Copies the rows of a query on a PostgreSQL server to a file. Returns SQL that reads the file with the types of the
+ * columns.
+ */
 export async function copyFromPostgres({ url, sql, path, signal }: CopyRequest): Promise<string> {
   const { default: pg } = await import("pg");
   const client = new pg.Client({ connectionString: url, application_name: "setpoint pipelines" });
@@ -75,7 +78,7 @@ export async function copyFromPostgres({ url, sql, path, signal }: CopyRequest):
     return rowsSql(path, fields);
   } catch (cause) {
     signal.throwIfAborted();
-    // The message of the server names no password; the URL might.
+    // Quote only the server's message: the URL may hold a password.
     throw new PipelinesError(
       "PIPELINES_INPUT_FAILED",
       `PostgreSQL: ${cause instanceof Error ? cause.message : String(cause)}`,
@@ -88,7 +91,7 @@ export async function copyFromPostgres({ url, sql, path, signal }: CopyRequest):
 
 function rowsSql(path: string, fields: readonly FieldInfo[]): string {
   const columns = fields.map((field) => `${literalOf(field.name)}: ${literalOf(typeOf(field))}`);
-  // Every value is quoted, so that an empty text differs from NULL.
+  // PostgreSQL quotes every value, so that an empty text differs from NULL.
   return `SELECT * FROM read_csv(${literalOf(path)}, header = false, auto_detect = false, delim = ',', quote = '"', escape = '"',
     nullstr = '', allow_quoted_nulls = false, columns = {${columns.join(", ")}})`;
 }

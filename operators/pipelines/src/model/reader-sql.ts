@@ -15,7 +15,7 @@ const BY_EXTENSION: Readonly<Record<string, FileFormat>> = {
   ".parq": "parquet",
 };
 
-/** The format of a file by its name; endings of compression do not count. */
+/** The format of a file by its extension. Ignores a compression extension such as `.gz`. */
 export function formatOf(path: string): FileFormat {
   const plain = path.replace(/[?#].*$/, "").replace(/\.(gz|zst|zstd|bz2|xz)$/i, "");
   const format = BY_EXTENSION[extname(plain).toLowerCase()];
@@ -24,7 +24,7 @@ export function formatOf(path: string): FileFormat {
   throw new PipelinesError("PIPELINES_FILE_INVALID", message);
 }
 
-/** A query of all rows of local files. */
+/** A query for all rows of local files. */
 export function readerSql(path: string, format: FileFormat, options: Readonly<Record<string, unknown>>): string {
   const settings = [...readerOptions(format, options)].map(([name, value]) => {
     if (!/^\w+$/.test(name)) {
@@ -38,10 +38,10 @@ export function readerSql(path: string, format: FileFormat, options: Readonly<Re
   return `SELECT * FROM ${READERS[format]}(${literalOf(path)}${settings.join("")})`;
 }
 
-/** Settings of a file that are for others than the reader. */
+/** Settings that are not options of the file reader. */
 const NOT_READ = /^(glob|extract|ingestion|batch_size|headers|cast_to_enum)(\.|$)/;
 
-/** The reader's options, with their values in SQL. Those below `duckdb` are SQL as they stand: that is Rill's rule. */
+/** The reader's options with their values as SQL. As in Rill, strings below `duckdb` are SQL already. */
 function readerOptions(format: FileFormat, options: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
   const all = new Map<string, string>();
   for (const [name, value] of Object.entries(options)) {
@@ -61,7 +61,7 @@ function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
   return typeof value === "object" && value !== null ? Object.entries(value) : [];
 }
 
-/** A value of a YAML file as SQL; text is not taken for SQL. */
+/** A YAML value as a SQL literal. Text is escaped and never becomes SQL. */
 export function literalOf(value: unknown): string {
   if (value === null || value === undefined) return "NULL";
   if (typeof value === "number" || typeof value === "boolean") return String(value);

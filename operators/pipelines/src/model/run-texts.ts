@@ -2,7 +2,7 @@ import { PipelinesError } from "../errors.js";
 import { placeName, type SourceText } from "../project/source-text.js";
 import { type RenderedText, renderText, type TemplateData } from "../template/render-text.js";
 
-/** The texts of one run, rendered, so that an error of the engine can name its place in the user's file. */
+/** Renders the texts of one run and keeps them, so that an engine error can name its place in the user's file. */
 export class RunTexts {
   readonly #data: TemplateData;
   readonly #rendered = new Map<string, RenderedText>();
@@ -11,14 +11,14 @@ export class RunTexts {
     this.#data = data;
   }
 
-  /** `part` is what the engine's errors call the text. */
+  /** `part` is the name of the text in the engine's errors. */
   render(part: string, source: SourceText): string {
     const rendered = renderText(source, this.#data);
     this.#rendered.set(part, rendered);
     return rendered.text;
   }
 
-  /** The same error, with the place in the file that it is about. */
+  /** The same error, with its place in the file if that is known. */
   placed(error: unknown): unknown {
     if (!(error instanceof PipelinesError) || !error.position) return error;
     const { part, offset = 0 } = error.position;

@@ -2,8 +2,8 @@ import { nextCron, parseCron } from "./cron.js";
 import type { RefreshSchedule } from "./model-spec.js";
 
 /**
- * When a model is due by its schedule, counted from when its table was built. A time that passed while nothing ran is due once.
- * Undefined without a schedule.
+ * The time at which the schedule next makes a model due, counted from when its table was built. Times that were missed
+ * while no process ran count once. Undefined without a schedule.
  */
 export function dueAt({ cron, everyMs, timeZone }: RefreshSchedule, builtOn: number): number | undefined {
   const times = [

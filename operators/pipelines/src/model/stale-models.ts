@@ -3,8 +3,8 @@ import type { TableFacts } from "../engine/engine.js";
 import type { ModelSpec } from "./model-spec.js";
 
 /**
- * The models of a graph whose table is not what the graph believes: dropped, changed by somebody else, of another run, or with a
- * request that nobody has fulfilled. To be asked for a run at the start, and whenever the database was looked at.
+ * The models whose table is not what the graph expects: it was dropped, changed by somebody else or built by another
+ * run, or a refresh request is open. The caller runs them, at the start and after each inspection of the database.
  */
 export function staleModels(
   resources: readonly GraphResource[],

@@ -9,11 +9,14 @@ export interface UnitTestRun {
   readonly engine: Engine;
   readonly schema?: string;
   readonly signal: AbortSignal;
-  /** Columns of an input, so that given values have its types. */
+  /** Columns of an input, to cast the given values to its types. */
   readonly columnsOf: (input: string) => readonly Column[];
 }
 
-/** Runs a query on given rows and compares. Throws `PIPELINES_TESTS_FAILED` with the rows that are missing and those too many. */
+/**
+ * Runs the query on the given rows and compares the result with the expected rows. Throws `PIPELINES_TESTS_FAILED` with
+ * the missing and the unexpected rows.
+ */
 export async function runUnitTest(
   test: UnitTest,
   sql: string,
@@ -65,7 +68,7 @@ function givenSql(rows: readonly Row[], columns: readonly Column[]): string {
   return rows.length === 0 ? `${select({})} LIMIT 0` : rows.map(select).join(" UNION ALL ");
 }
 
-/** `1.50` and 1.5 are one number; a date at midnight is that date. */
+/** Normalises a value for comparison: `1.50` equals 1.5, and a timestamp at midnight equals its date. */
 function comparable(value: unknown): unknown {
   if (value === null || value === undefined || (typeof value === "number" && !Number.isFinite(value))) return null;
   if (typeof value === "boolean") return String(value);

@@ -1,12 +1,12 @@
 import type { TableMention } from "../engine/engine.js";
 
-/** What a statement reads. */
+/** Tables and files that a statement reads. */
 export interface Mentions {
   readonly tables: TableMention[];
   readonly files: string[];
 }
 
-/** A node of the tree that DuckDB's `json_serialize_sql` writes. */
+/** A node of the syntax tree that DuckDB's `json_serialize_sql` returns. */
 export type SqlNode = Readonly<Record<string, unknown>>;
 
 const FILE_READERS =
@@ -14,14 +14,15 @@ const FILE_READERS =
 
 const FILE_NAME = /\.(csv|tsv|txt|parquet|json|jsonl|ndjson|geojson|xlsx|avro|db|duckdb)(\.(gz|zst))?$/i;
 
-/** Whether DuckDB takes a table's name for a file, unless there is a table of that name. */
+/** Whether DuckDB reads this table name as a file. A table of the same name takes precedence. */
 export function isFileName(name: string): boolean {
   return FILE_NAME.test(name) || name.includes("/");
 }
 
 /**
- * Tables and files below a node. A common table expression hides a table from where it is defined on: in the expressions after it
- * and in the query that it belongs to, and in itself only where it is recursive. A qualified name is always a table.
+ * Collects the tables and files below a node. A common table expression (CTE) hides a table of the same name in the
+ * CTEs after it and in the query that it belongs to, and in itself only if it is recursive. A qualified name is always
+ * a table.
  */
 export function collectMentions(node: unknown, scope: ReadonlySet<string>, found: Mentions): void {
   if (Array.isArray(node)) {
@@ -75,7 +76,7 @@ function addFunction({ function: call, query_location: offset }: SqlNode, { tabl
     tables.push(...constantsOf(children[0]).map((table) => ({ table, offset: Number(offset) })));
 }
 
-/** The texts of an argument: `'a'`, or `['a', 'b']`. */
+/** The string constants of an argument: `'a'` or `['a', 'b']`. */
 function constantsOf(argument: SqlNode | undefined): readonly string[] {
   if (argument?.class === "FUNCTION" && argument.function_name === "list_value")
     return (argument.children as readonly SqlNode[]).flatMap(constantsOf);

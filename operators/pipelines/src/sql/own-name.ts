@@ -1,15 +1,16 @@
 import type { ParsedStatement } from "../engine/engine.js";
 import { type SqlToken, tokensOf } from "./tokens.js";
 
-/** Stands for the table of the model that the SQL belongs to. */
+/** Placeholder for the table of the model that the SQL belongs to. */
 const SELF = "__self__";
 
-/** After these a name is that of a table, in statements that DuckDB does not break down. */
+/** A name after one of these words is a table. Used only for statements that DuckDB does not serialise. */
 const BEFORE_A_TARGET = new Set(["into", "update", "table", "view", "exists"]);
 
 /**
- * The statement with one name for the table `own`, whatever that is called: what it means then does not change with a rename of
- * the model. The table is found where the statement reads it, and where its name qualifies a column.
+ * Replaces the name of the table `own` with a placeholder, so that a rename of the model does not change what its SQL
+ * means. Finds the name where the statement reads the table and where it qualifies a column. In a statement that DuckDB
+ * does not serialise, also where it is the target of a write.
  */
 export function withoutOwnName(sql: string, statement: ParsedStatement, own: string): string {
   if (statement.type !== "parsed" || !sql.toLowerCase().includes(own.toLowerCase().replaceAll('"', '""'))) return sql;
@@ -17,7 +18,7 @@ export function withoutOwnName(sql: string, statement: ParsedStatement, own: str
   const isOwn = (token: SqlToken | undefined): boolean =>
     (token?.type === "word" || token?.type === "quoted") && token.value.toLowerCase() === own.toLowerCase();
   const starts = new Set(statement.tables.filter(({ catalog }) => catalog === undefined).map(({ offset }) => offset));
-  /** Where the name at `at` begins, with the schema `main` before it; undefined in another schema. */
+  /** Index of the first token of the name at `at`, including a `main.` before it. Undefined in another schema. */
   const beginOf = (at: number): number | undefined => {
     if (tokens[at - 1]?.value !== ".") return at;
     return /^main$/i.test(tokens[at - 2]?.value ?? "") && tokens[at - 3]?.value !== "." ? at - 2 : undefined;

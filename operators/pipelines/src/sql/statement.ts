@@ -4,7 +4,7 @@ import { collectMentions, isFileName, type Mentions, type SqlNode } from "./ment
 import { tokenMentions } from "./token-mentions.js";
 import { splitStatements, tokensOf } from "./tokens.js";
 
-/** What `json_serialize_sql` answers. */
+/** The result of `json_serialize_sql`. */
 type Serialized =
   | { readonly error: false; readonly statements: readonly SqlNode[] }
   | {
@@ -15,13 +15,13 @@ type Serialized =
     };
 
 /**
- * What a statement reads and means, from its text and what DuckDB's `json_serialize_sql` says of it. The text must hold one
- * statement; a semicolon may end it.
+ * Describes a statement, from its text and the output of DuckDB's `json_serialize_sql`. The text must hold one
+ * statement, which may end with a semicolon.
  */
 export function statementOf(sql: string, serialized: string): ParsedStatement {
   const answer = JSON.parse(withExactNumbers(serialized)) as Serialized;
   if (answer.error && answer.error_type !== "not implemented") return invalidOf(sql, answer);
-  // DuckDB counts the statements of queries; those of other statements it does not serialise.
+  // DuckDB serialises only queries. Count other statements by their tokens.
   const count = answer.error ? splitStatements(sql).length : answer.statements.length;
   if (count === 0) return { type: "invalid", message: "there is no statement" };
   if (count > 1)
@@ -35,7 +35,7 @@ export function statementOf(sql: string, serialized: string): ParsedStatement {
 
 function invalidOf(sql: string, { error_message, position }: Serialized & { error: true }): ParsedStatement {
   if (position === undefined) return { type: "invalid", message: error_message };
-  // DuckDB counts code points here.
+  // DuckDB's position counts code points; offsets of strings count UTF-16 units.
   return { type: "invalid", message: error_message, offset: [...sql].slice(0, Number(position)).join("").length };
 }
 
@@ -67,12 +67,18 @@ function tokenStatement(sql: string): ParsedStatement {
   };
 }
 
-/** Integers beyond 2^53 become texts, so that statements which differ in them alone differ in their hash. */
+/**
+ * Turns long numbers into strings. `JSON.parse` rounds integers beyond 2^53, so statements that differ only in such a
+ * number would get the same hash.
+ */
 function withExactNumbers(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]{14,}/g, (token) => (token[0] === '"' ? token : `"${token}"`));
 }
 
-/** The tree without positions, and with identifiers in one case: DuckDB tells none apart by case. Values keep theirs. */
+/**
+ * The tree without positions and with lower-case identifiers, because DuckDB ignores their case. Constants and file
+ * names keep their case.
+ */
 function canonical(node: unknown, key: string): unknown {
   if (typeof node === "string") return key === "table_name" && isFileName(node) ? node : node.toLowerCase();
   if (Array.isArray(node)) return node.map((item) => canonical(item, key));
@@ -88,12 +94,12 @@ function canonical(node: unknown, key: string): unknown {
   return result;
 }
 
-/** The keys of a struct are data: `to_json` shows their case. */
+/** Keeps the case of struct keys, because `to_json` shows it. */
 function canonicalFields(fields: readonly SqlNode[]): unknown {
   return fields.map((field) => [field.alias, canonical(field, "")]);
 }
 
-/** From an offset in the UTF-8 bytes of a text to one in its characters. */
+/** Converts an offset in UTF-8 bytes to an offset in characters. */
 function byteOffsets(sql: string): (offset: number) => number {
   const bytes = Buffer.from(sql);
   if (bytes.length === sql.length) return (offset) => Math.min(offset, sql.length);

@@ -7,8 +7,9 @@ const AFTER_A_LIST = new Set(
 );
 
 /**
- * Tables and files of a statement that DuckDB does not serialise, such as a `PIVOT` without a list of values. It finds what
- * follows `FROM`, `JOIN` and `PIVOT`; the table that `INSERT` or `CREATE` writes is no mention.
+ * Finds the tables and files of a statement that DuckDB does not serialise, such as a `PIVOT` without a list of values.
+ * Looks at the names after `FROM`, `JOIN`, `PIVOT` and similar words. The table that `INSERT` or `CREATE` writes is not
+ * a mention.
  */
 export function tokenMentions(tokens: readonly SqlToken[]): Mentions {
   const found: Mentions = { tables: [], files: [] };
@@ -59,7 +60,7 @@ function addName(
   else tables.push({ ...(catalog && { catalog }), ...(schema && { schema }), table, offset: first.start });
 }
 
-/** Names of common table expressions, with the offset from which on they hide a table. */
+/** Names of common table expressions, each with the offset from which it hides a table of that name. */
 function expressionsOf(tokens: readonly SqlToken[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   let isRecursive = false;
@@ -79,7 +80,7 @@ function expressionsOf(tokens: readonly SqlToken[]): ReadonlyMap<string, number>
   return found;
 }
 
-/** The index of the parenthesis that closes, or opens, the one at `at`. */
+/** Index of the parenthesis that matches the one at `at`. */
 function matching(tokens: readonly SqlToken[], at: number, step: 1 | -1): number {
   let depth = 0;
   for (let index = at; index >= 0 && index < tokens.length; index += step) {

@@ -1,7 +1,7 @@
-/** One token of a SQL text. White space and comments are none. */
+/** One token of a SQL text. White space and comments are not tokens. */
 export interface SqlToken {
   readonly type: "word" | "quoted" | "string" | "number" | "symbol";
-  /** What it means: a quoted identifier or a string without its quotes, the rest as it is written. */
+  /** A quoted identifier or a plain string without its quotes; any other token as it is written. */
   readonly value: string;
   readonly start: number;
   readonly end: number;
@@ -18,7 +18,7 @@ const PATTERNS = [
   ["symbol", /::|<=|>=|<>|!=|\|\||->>?|[\s\S]/y],
 ] as const;
 
-/** The tokens of a SQL text, also of one with errors: a quote that nobody closes is a symbol. */
+/** Splits a SQL text into tokens. Never fails: an unclosed quote becomes a symbol. */
 export function tokensOf(sql: string): readonly SqlToken[] {
   const tokens: SqlToken[] = [];
   let at = 0;
@@ -65,7 +65,7 @@ function endOfComment(sql: string, start: number): number {
   return sql.length;
 }
 
-/** The statements of a script, without those that are empty, with the offset of each. */
+/** The non-empty statements of a script, each with its offset. */
 export function splitStatements(sql: string): readonly { readonly sql: string; readonly offset: number }[] {
   const parts: { start: number; end: number }[] = [];
   let current: { start: number; end: number } | undefined;
