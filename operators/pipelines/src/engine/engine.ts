@@ -13,7 +13,7 @@ export interface TableMention {
   readonly offset: number;
 }
 
-/** What the engine's parser says about one statement. Names of common table expressions are no mentions. */
+/** The parser's result for one statement. Names of common table expressions are not mentions. */
 export type ParsedStatement =
   | {
       readonly type: "parsed";
@@ -22,30 +22,30 @@ export type ParsedStatement =
       readonly tables: readonly TableMention[];
       /** Paths and globs that the statement reads: `FROM 'data/*.csv'`, `read_parquet('x')`. */
       readonly files: readonly string[];
-      /** Equal for statements that differ in comments, white space or the case of keywords and identifiers only. */
+      /** Equal for statements that differ only in comments, white space, or the case of keywords and identifiers. */
       readonly hash: string;
-      /** False where the parser could not break the statement down; `tables` then comes from its tokens. */
+      /** False if the parser cannot serialise the statement; `tables` then comes from its tokens. */
       readonly isExact: boolean;
     }
   | { readonly type: "invalid"; readonly message: string; readonly offset?: number };
 
-/** How the rows of a query come to the table. */
+/** How a publication writes its table or view. */
 export type TableWrite =
   | { readonly type: "view"; readonly sql: string }
   | { readonly type: "replace"; readonly sql: string }
   | { readonly type: "append"; readonly sql: string }
   | { readonly type: "merge"; readonly sql: string; readonly uniqueKey: readonly string[] }
   | { readonly type: "overwrite"; readonly sql: string; readonly partitionBy: string }
-  /** The table that was built aside takes this one's place, with its ledger. */
+  /** The table `from`, which was built aside, replaces this one, together with its ledger. */
   | { readonly type: "adopt"; readonly from: string }
-  /** The table stays; tests and stamp are made anew. */
+  /** The table stays; the tests run, and the stamp is written anew. */
   | { readonly type: "keep" };
 
-/** The proof of what a table holds; a row beside the table, written by the transaction that wrote the table. */
+/** Proves what a table holds. A row beside the table, written by the transaction that wrote the table. */
 export interface Stamp {
   readonly specHash: string;
   readonly testHash: string;
-  /** Output versions of what the run read, by `Kind/name`; files by their pattern. */
+  /** Output versions of the run's inputs, by `Kind/name`; fingerprints of files, by their pattern. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly runId: string;
   /** Equal for equal content. */
@@ -63,15 +63,15 @@ export interface PartitionRecord {
   readonly key: string;
   readonly values: Readonly<Record<string, unknown>>;
   readonly watermark?: string;
-  /** Undefined while it was never loaded, or was asked for again. */
+  /** Undefined if the partition was never loaded or was requested again. */
   readonly executedOn?: number;
   readonly error?: string;
   readonly skipped?: boolean;
 }
 
 /**
- * All that one run commits, in one transaction: the statements before, the write, the tests, the statements after, the ledger's
- * rows and the stamp. Where anything fails, a test included, nothing of it is kept.
+ * Everything that a run commits in one transaction: the statements before, the write, the tests, the statements after,
+ * the ledger's rows and the stamp. If anything fails, including a test, nothing is committed.
  */
 export interface Publication {
   /** Schema and name of the table or view. `main` is the default schema. */
@@ -80,64 +80,64 @@ export interface Publication {
   readonly runId: string;
   readonly before: readonly string[];
   readonly write: TableWrite;
-  /** Each returns rows exactly when it fails. */
+  /** Queries that return rows exactly if the test fails. */
   readonly tests: readonly { readonly name: string; readonly sql: string }[];
   readonly after: readonly string[];
   /** A query whose first row becomes the stamp's state. */
   readonly stateSql?: string;
   readonly partitions: readonly PartitionRecord[];
-  /** The ledger is emptied before `partitions` are written. */
+  /** Whether to empty the ledger before `partitions` are written. */
   readonly resetPartitions?: boolean;
-  /** Requests for a refresh that this run fulfils. */
+  /** Ids of the refresh requests that this run fulfils. */
   readonly fulfils: readonly string[];
-  /** With an output version, this one is taken: a view of a table elsewhere has the version of that table. */
+  /** If an output version is given, the stamp takes it: a view of a table elsewhere has the version of that table. */
   readonly stamp: Pick<Stamp, "specHash" | "testHash" | "inputs" | "builtOn"> & { readonly outputVersion?: string };
 }
 
-/** A table or view as it is in the database, with what proves its content. */
+/** A table or view as it is in the database, with the stamp that proves its content. */
 export interface TableFacts {
   readonly schema: string;
   readonly table: string;
   readonly type: "table" | "view" | "absent";
   readonly columns: readonly Column[];
   readonly stamp?: Stamp;
-  /** True where the table is not what its last publication left: dropped, altered, or its rows written by somebody else. */
+  /** True if the table is not what its last publication left: dropped, altered, or written by somebody else. */
   readonly isDrifted: boolean;
-  /** Requests for a refresh that no run has fulfilled. */
+  /** Refresh requests that no run has fulfilled yet. */
   readonly requests: readonly RefreshRequest[];
 }
 
-/** Somebody asked for a refresh; kept in the database until a run fulfils it. */
+/** A request for a refresh. The database keeps it until a run fulfils it. */
 export interface RefreshRequest {
   readonly id: string;
   readonly full: boolean;
-  /** Keys of the partitions that are meant; undefined for the whole table. */
+  /** Keys of the requested partitions; undefined for the whole table. */
   readonly partitions?: readonly string[];
 }
 
 export interface EngineRunOptions {
   readonly signal: AbortSignal;
-  /** Share of the work that is done, between 0 and 1, where the engine knows. */
+  /** Called with the completed share of the work, between 0 and 1, if the engine knows it. */
   readonly onProgress?: (share: number) => void;
 }
 
-/** Where names without a schema are looked up first; `main` comes after it. */
+/** The schema in which names without a schema are looked up first, before `main`. */
 export interface SchemaOption {
   readonly schema?: string;
 }
 
 export interface QueryResult {
   readonly columns: readonly Column[];
-  /** Values as JSON can hold them: numbers that JSON's would not hold exactly as text, maps as objects, NaN as null. */
+  /** Values as JSON: maps are objects, NaN is null, and numbers that JSON would not hold exactly are text. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   readonly isCut: boolean;
 }
 
 /**
- * Where models are built. Calls may overlap; the engine limits how many run at once. A call rejects with a `PipelinesError`:
- * `PIPELINES_ENGINE_FAILED` with `position` where the engine names one, `PIPELINES_TESTS_FAILED`, `PIPELINES_ENGINE_LOST`
- * where the engine's process ended. An aborted signal ends a call within a second, whatever the engine does; the call then
- * rejects with the signal's reason.
+ * The database in which models are built. Calls may overlap; the engine limits how many run at once. A call rejects
+ * with a `PipelinesError`: `PIPELINES_ENGINE_FAILED`, with `position` if the engine names one;
+ * `PIPELINES_TESTS_FAILED`; or `PIPELINES_ENGINE_LOST` if the engine's process ended. An aborted signal ends a call
+ * within a second, whatever the engine does; the call then rejects with the signal's reason.
  */
 export interface Engine extends AsyncDisposable {
   /** How many publications run at once. */
@@ -145,23 +145,26 @@ export interface Engine extends AsyncDisposable {
   parse(statements: readonly string[], signal?: AbortSignal): Promise<readonly ParsedStatement[]>;
   /** The columns of a query; reads no data. */
   describe(sql: string, options?: SchemaOption & { readonly signal?: AbortSignal }): Promise<readonly Column[]>;
-  /** Reads only: a statement that would change the database is refused. */
+  /** Read-only: refuses a statement that would change the database. */
   query(sql: string, options: EngineRunOptions & SchemaOption & { readonly limit?: number }): Promise<QueryResult>;
   /**
-   * Resolves with the new stamp once it is committed; never where the commit is not certain. Publications of one table follow each
-   * other, so that tests and stamp of each are about all its rows.
+   * Resolves with the new stamp only when the commit is certain. Publications of one table run one after the other, so
+   * that the tests and the stamp of each cover all rows of the table.
    */
   publish(publication: Publication, options: EngineRunOptions): Promise<Stamp>;
-  /** Of the tables that are named, or of all that have a stamp, in one schema: `main` unless given. */
+  /** The facts of the named tables, or of all tables with a stamp, in one schema (`main` by default). */
   inspect(tables?: readonly string[], schema?: string): Promise<readonly TableFacts[]>;
   partitions(table: string, schema?: string): Promise<readonly PartitionRecord[]>;
-  /** Writes rows of the ledger by their key, outside a publication: to mark partitions as skipped, failed, or to be loaded again. */
+  /** Writes rows of the ledger by key, outside a publication, to mark partitions as skipped, failed or pending. */
   savePartitions(table: string, records: readonly PartitionRecord[], schema?: string): Promise<void>;
-  /** Moves table, stamp, ledger and requests in place of what is at `to`; does nothing where nothing is at `from`. */
+  /**
+   * Renames a table with its stamp, ledger and requests, and replaces what is at `to`. Does nothing if nothing is at
+   * `from`.
+   */
   rename(from: string, to: string, schema?: string): Promise<void>;
-  /** Drops the table or view that a publication made, with its stamp and ledger; does nothing where it is gone. */
+  /** Drops the table or view that a publication made, with its stamp and ledger. Does nothing if it is gone. */
   drop(table: string, schema?: string): Promise<void>;
-  /** Drops a schema other than `main`, with all that is in it. */
+  /** Drops a schema other than `main`, with everything in it. */
   dropSchema(schema: string): Promise<void>;
   request(table: string, request: RefreshRequest, schema?: string): Promise<void>;
 }

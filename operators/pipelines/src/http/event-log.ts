@@ -1,6 +1,6 @@
-/** One change, as those who follow the state read it. */
+/** One change, as clients of the event stream receive it. */
 export interface LoggedEvent {
-  /** `EPOCH-NUMBER`; the epoch changes with the process. */
+  /** `EPOCH-NUMBER`. Each process has its own epoch. */
   readonly id: string;
   readonly type: string;
   readonly data: unknown;
@@ -9,8 +9,8 @@ export interface LoggedEvent {
 const KEPT = 10_000;
 
 /**
- * The last changes, numbered, so that a follower who was cut off goes on where it was. One who was away for too long, or
- * knew another process, begins with everything anew.
+ * The last changes, numbered, so that a client can resume after a lost connection. A client that was away for too long,
+ * or that followed another process, starts with a new snapshot.
  */
 export class EventLog {
   readonly #epoch: string;
@@ -33,7 +33,7 @@ export class EventLog {
     for (const listener of this.#listeners) listener();
   }
 
-  /** All after `id`; undefined where some of them are not kept any more. */
+  /** All events after `id`; undefined if some of them are no longer kept. */
   since(id: string): readonly LoggedEvent[] | undefined {
     const [epoch, text] = id.split("-");
     const number = Number(text);
@@ -42,7 +42,7 @@ export class EventLog {
     return this.#events.slice(number - first);
   }
 
-  /** Calls `listener` when there is more. */
+  /** Calls `listener` after each new event. */
   listen(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };

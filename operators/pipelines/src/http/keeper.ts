@@ -2,7 +2,7 @@ import { PipelinesError, type PipelinesErrorCode, pipelinesErrors } from "../err
 import { isKept, readServerFile } from "../runtime/folder-lock.js";
 import type { StateFolder } from "../runtime/state-folder.js";
 
-/** The process that keeps a folder, asked by another one. */
+/** A client of the process that holds a folder's lock. */
 export class Keeper {
   readonly pid: number;
   readonly #url: string;
@@ -14,7 +14,7 @@ export class Keeper {
     this.#token = token;
   }
 
-  /** Undefined where nobody keeps the folder, or nobody who answers yet. */
+  /** Undefined if no process holds the lock, or if it does not serve HTTP yet. */
   static of(folder: StateFolder): Keeper | undefined {
     if (!isKept(folder)) return undefined;
     const server = readServerFile(folder);

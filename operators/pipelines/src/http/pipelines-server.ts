@@ -5,7 +5,7 @@ import { isSetpointError } from "setpoint";
 import { PipelinesError } from "../errors.js";
 import type { EventLog, LoggedEvent } from "./event-log.js";
 
-/** What the server answers with; the runtime gives it. All values are plain JSON. */
+/** The answers of the server, which the runtime provides. All values are plain JSON. */
 export interface PipelinesApi {
   readonly events: EventLog;
   resources(): unknown;
@@ -20,9 +20,9 @@ export interface PipelinesApi {
 export interface ServeOptions {
   readonly api: PipelinesApi;
   readonly token: string;
-  /** 0 takes any. */
+  /** 0 takes any free port. */
   readonly port: number;
-  /** Takes any other port where this one is taken. */
+  /** Whether to take any other port if this one is in use. */
   readonly orAnyPort?: boolean;
 }
 
@@ -36,8 +36,9 @@ interface Answer {
 }
 
 /**
- * Serves the state of a project on this machine alone. A caller shows the token of `server.json`, which only the owner of the
- * folder can read. Names in `Host` and `Origin` are checked, so that no web page can reach it by a name of its own.
+ * Serves the state of a project to this machine only. A caller must send the token of `server.json`, which only the
+ * owner of the folder can read. The server checks `Host` and `Origin`, so that no web page can reach it through a host
+ * name of its own.
  */
 export class PipelinesServer implements AsyncDisposable {
   readonly url: string;
@@ -100,7 +101,7 @@ async function respond(
   }
 }
 
-/** Why a caller is not let in. */
+/** The response to a request that is refused; undefined if it is allowed. */
 function refusalOf({ headers }: IncomingMessage, token: string): Answer | undefined {
   const refused = (status: number, message: string): Answer => ({ status, body: { error: { message } } });
   const { host, origin, authorization = "" } = headers;
@@ -154,7 +155,7 @@ function failureOf(error: unknown): Answer {
   return { status, body: { error: { code: error.code, message: error.message } } };
 }
 
-/** Server-sent events: first everything, or what came after `Last-Event-ID`, then each change. */
+/** Sends server-sent events: first a snapshot, or the events after `Last-Event-ID`; then each change. */
 function follow(api: PipelinesApi, request: IncomingMessage, response: ServerResponse, signal: AbortSignal): void {
   response.writeHead(200, {
     "content-type": "text/event-stream",
@@ -170,7 +171,7 @@ function follow(api: PipelinesApi, request: IncomingMessage, response: ServerRes
       const more = events.since(at);
       if (more?.length === 0) return;
       for (const event of more ?? [{ id: events.lastId, type: "snapshot", data: snapshotOf(api) }]) {
-        // A follower that does not read gets no more until it does.
+        // A client that does not read gets no more until it does.
         if (response.writableNeedDrain) return;
         at = event.id;
         send(event);

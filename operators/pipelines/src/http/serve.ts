@@ -8,7 +8,7 @@ import { explanationView, resourceView, resourceViews } from "../runtime/resourc
 import { EventLog } from "./event-log.js";
 import { type PipelinesApi, PipelinesServer, type ServeOptions } from "./pipelines-server.js";
 
-/** Serves a project, and tells the other processes of this machine's user where. */
+/** Serves a project, and tells the other processes of this machine's user its address and token. */
 export async function serve(
   pipelines: Pipelines,
   options: Pick<ServeOptions, "port" | "orAnyPort">,
@@ -52,7 +52,7 @@ function apiOf(pipelines: Pipelines, events: EventLog): PipelinesApi {
   };
 }
 
-/** What is wrong with the files, and what in them is not run. */
+/** The problems of the files, and the files that are not run. */
 function projectView({ project }: Pipelines): unknown {
   const { settings, problems, unrun } = project;
   return { displayName: settings.displayName, environment: settings.environment, problems, unrun };

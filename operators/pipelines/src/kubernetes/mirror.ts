@@ -38,9 +38,9 @@ export interface MirrorOptions {
 const FAILURES = ["Failed", "FileInvalid", "DependencyFailed"];
 
 /**
- * Shows the resources of a project as custom resources: their specs mirror the files, their conditions the tables. The files
- * stay the only source: an edit of an object is reverted, a deleted one is made again, one without a file is deleted, also
- * where it lost its file while nobody was looking.
+ * Shows the resources of a project as custom resources: their specs mirror the files, their conditions mirror the
+ * tables. The files stay the only source. The mirror reverts an edit of an object, creates a deleted object again, and
+ * deletes an object without a file, even if the file went away while no process ran.
  */
 export class Mirror implements AsyncDisposable {
   readonly #pipelines: Pipelines;
@@ -48,7 +48,7 @@ export class Mirror implements AsyncDisposable {
   readonly #kinds: ReadonlyMap<string, MirroredKind>;
   readonly #project: string;
   readonly #enqueue = new Map<string, (key: string) => void>();
-  /** Objects that are there, by kind and name: a change of their resource needs no attempt to make them. */
+  /** Objects that exist, by kind and name. A change of their resource needs no create request. */
   readonly #made = new Set<string>();
   readonly #manager: Manager;
   readonly #subscriptions: Disposable[] = [];
@@ -66,7 +66,7 @@ export class Mirror implements AsyncDisposable {
     });
   }
 
-  /** Installs the definitions, makes what is missing and begins to follow. */
+  /** Installs the CRDs, creates missing objects and starts to follow changes. */
   static async start(pipelines: Pipelines, options: MirrorOptions): Promise<Mirror> {
     const mirror = new Mirror(pipelines, options);
     for (const kind of mirror.#kinds.values()) await installCrd(options.client, kind.crd());
@@ -92,7 +92,7 @@ export class Mirror implements AsyncDisposable {
     for (const resource of this.#pipelines.graph.list()) await this.#show(resource);
   }
 
-  /** Makes the object where it is not there; its controller does the rest. */
+  /** Creates the object if it is missing. Its controller does the rest. */
   async #show(resource: GraphResource): Promise<void> {
     const { kind: kindName, name } = resource.meta.name;
     const { client, namespace, log } = this.#options;
@@ -166,7 +166,7 @@ export class Mirror implements AsyncDisposable {
     await ctx.patch(kind, object.metadata.name, { type: "json", operations });
   }
 
-  /** Acts once for each value of the annotation; the status remembers the last. */
+  /** Acts once for each value of the refresh annotation. The status stores the last value. */
   #refreshWhereAsked(object: MirroredObject, resource: GraphResource, ctx: ReconcileContext<MirroredObject>): void {
     const asked = object.metadata.annotations?.[REFRESH_ANNOTATION];
     if (asked === undefined || asked === object.status?.lastRefresh) return;
@@ -198,13 +198,13 @@ export class Mirror implements AsyncDisposable {
   }
 }
 
-/** Connects as a kubeconfig says, and mirrors there. */
+/** Connects by a kubeconfig, and mirrors the project to that cluster. */
 export async function mirrorTo(
   pipelines: Pipelines,
   options: {
     readonly kubeconfig: string;
     readonly context?: string;
-    /** Defaults to that of the context. */
+    /** Defaults to the namespace of the context. */
     readonly namespace?: string;
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly log?: Logger;

@@ -4,10 +4,10 @@ import type { CrdManifest } from "setpoint/kinds";
 
 export const GROUP = "pipelines.setpoint.dev";
 
-/** Which project an object belongs to. */
+/** Label that names the project of an object. */
 export const PROJECT_LABEL = `${GROUP}/project`;
 
-/** A new value asks for a refresh; `full` at its beginning, for one from nothing. */
+/** A new value of this annotation requests a refresh. A value that starts with `full` requests a full refresh. */
 export const REFRESH_ANNOTATION = `${GROUP}/refresh`;
 
 export interface MirroredCondition {
@@ -20,11 +20,11 @@ export interface MirroredCondition {
 }
 
 export interface MirroredSpec {
-  /** The resource's own name, which may hold what names of objects may not. */
+  /** The resource's own name. It may have characters that names of objects must not have. */
   readonly name: string;
   readonly paths: readonly string[];
   readonly refs: readonly { readonly kind: string; readonly name: string }[];
-  /** What the file says, as the runtime reads it. */
+  /** The spec that the runtime has parsed from the file. */
   readonly declaration: Readonly<Record<string, unknown>>;
 }
 
@@ -35,7 +35,7 @@ export interface MirroredStatus {
   readonly durationMs?: number;
   readonly outputVersion?: string;
   readonly runId?: string;
-  /** The last value of the annotation that was acted upon. */
+  /** The last value of the annotation that the mirror has acted on. */
   readonly lastRefresh?: string;
 }
 
@@ -65,7 +65,7 @@ const condition = {
   },
 } as const;
 
-/** The custom resource of a kind of the graph: `Model` is served as `models.pipelines.setpoint.dev`. */
+/** The custom resource for a kind of the graph: `Model` is served as `models.pipelines.setpoint.dev`. */
 export function mirroredKind(name: string): MirroredKind {
   const declared = resource(`${GROUP}/v1alpha1/${name}`, {
     description: `A ${name} of a folder of files that Setpoint keeps. Its file is the source of truth: Setpoint reverts edits of this object.`,
@@ -111,8 +111,8 @@ export function mirroredKind(name: string): MirroredKind {
 }
 
 /**
- * The name of the object of a resource. Names of tables are written with underscores, which become dashes; any other name
- * that no object may have gets a hash of itself, so that no two become one.
+ * The name of a resource's object. Underscores become dashes. A name that has other characters, or that is too long,
+ * gets a hash of itself, so that no two resources share an object.
  */
 export function objectName(name: string): string {
   const lower = name.toLowerCase();
@@ -125,7 +125,7 @@ export function objectName(name: string): string {
   return readable === "" ? `x-${hash}` : `${readable}-${hash}`;
 }
 
-/** A text as the value of a label. */
+/** Makes a text valid as the value of a label. */
 export function labelValue(given: string): string {
   const value = given.replaceAll(/[^A-Za-z0-9_.-]+/g, "-").slice(0, 63);
   return value.replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, "") || "project";

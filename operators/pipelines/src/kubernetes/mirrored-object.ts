@@ -4,7 +4,7 @@ import type { Problem } from "../project/source-text.js";
 import { problemText } from "../runtime/resource-view.js";
 import type { MirroredSpec, MirroredStatus } from "./mirrored-kind.js";
 
-/** The spec of the object of a resource. JSON, so that it can be compared with what a server gives back. */
+/** The spec of a resource's object. Plain JSON, so that it compares equal to what the server returns. */
 export function desiredSpec({ meta, spec }: GraphResource): MirroredSpec {
   const declaration = typeof spec === "object" && spec !== null ? spec : { value: spec };
   return JSON.parse(
@@ -35,7 +35,7 @@ export function desiredStatus({ state, outputVersion }: GraphResource): Omit<Mir
   };
 }
 
-/** `Ready` is true exactly when the table is as the file says. */
+/** `Ready` is True exactly if the table matches its file. */
 export function readyCondition(
   { status, error }: GraphResource,
   problem: Problem | undefined,

@@ -133,7 +133,7 @@ export function decideModel(question: ModelQuestion): ModelDecision {
   return none(`its definition, inputs and tests are those of its table${next}`);
 }
 
-/** Why a run cannot keep the existing table or view; undefined if it can. */
+/** Why the existing table or view needs a full rebuild; undefined if it does not. */
 function resetReason(question: ModelQuestion, wants: "table" | "view"): string | undefined {
   const { specHash, facts, inputs, main } = question;
   const { stamp, type } = facts;

@@ -1,7 +1,7 @@
 import type { Column } from "../engine/engine.js";
 import type { ModelAction } from "./decide-model.js";
 
-/** The visible state of a model, copied from what the database says. */
+/** The visible state of a model. It caches what the database says; the model's own runs decide nothing by it. */
 export interface ModelState {
   /** What the last run did, and why. */
   readonly action: ModelAction;

@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from "node:fs";
 
-/** Moves a database that does not open out of the way, with its journal. Gives the name that it has now. */
+/** Renames a database that does not open, together with its journal. Returns the new name. */
 export function setAside(path: string, nowMs: number): string {
   const aside = `${path}.broken-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-")}`;
   for (const suffix of ["", "-wal", "-shm"]) {

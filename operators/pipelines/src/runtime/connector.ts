@@ -7,8 +7,8 @@ import type { ProjectSettings } from "../project/project.js";
 const DRIVERS = ["duckdb", "local_file", "https", "http", "postgres"];
 
 /**
- * The kind `Connector`. Its output version changes with its spec and with the values of its variables, so that the models
- * that use it run again then.
+ * The kind `Connector`. Its output version changes with its spec and with the values of its variables. The models that
+ * use it then run again.
  */
 export function connectorKind(settings: () => ProjectSettings): GraphKind<ConnectorSpec> {
   return graphKind<ConnectorSpec>({

@@ -1,19 +1,19 @@
 import type { Engine, Publication } from "../engine/engine.js";
 
-/** What became of the resources of a run, by name. */
+/** The names of all resources, by the outcome of the run. */
 export interface RunSummary {
-  /** Models whose SQL made their table or view anew. */
+  /** Models whose SQL ran and wrote their table or view. */
   readonly executed: readonly string[];
-  /** What was left as it is, or is a view of a table that was. */
+  /** Resources that were left as they are, or that are a view of an unchanged table. */
   readonly settled: readonly string[];
   readonly failed: readonly string[];
 }
 
-/** Counts what an engine published, by the key of the table: the only proof that a model was executed. */
+/** Records which tables an engine published. A publication is the only proof that a model was executed. */
 export class Executions {
   readonly #tables = new Set<string>();
 
-  /** The same engine, watched. */
+  /** Wraps the engine to record its publications. */
   watching<Watched extends Engine>(engine: Watched): Watched {
     return new Proxy(engine, {
       get: (target, property) => {
@@ -39,7 +39,7 @@ export class Executions {
   }
 }
 
-/** No SQL of the model was run: its table stays, or it shares the version of another. */
+/** True if the model's SQL did not run: its table stays, or it has the version of another table. */
 function isKept({ write, stamp }: Publication): boolean {
   return write.type === "keep" || stamp.outputVersion !== undefined;
 }

@@ -6,29 +6,29 @@ import type { Clock, Timer } from "setpoint/clock";
 export interface FileWatchOptions {
   readonly folder: string;
   readonly clock: Clock;
-  /** Called with the paths that changed, relative to the folder; never while an earlier call is under way. */
+  /** Called with the changed paths, relative to the folder. Calls never overlap. */
   readonly onChange: (paths: readonly string[]) => Promise<void>;
   readonly onError?: (error: unknown) => void;
-  /** How long nothing must change before a change is reported. */
+  /** How long nothing must change before the watch reports changes. */
   readonly quietMs?: number;
   /** Poll interval, for file systems without notifications. */
   readonly pollMs?: number;
 }
 
-/** Folders that hold no file of a project; their changes are many. */
+/** Folders without project files. They change often, so the watch ignores them. */
 const IGNORED = new Set([".setpoint", ".git", "node_modules"]);
 
 const QUIET_MS = 100;
-/** After this long a change is reported even if others keep coming. */
+/** The watch reports changes after this time even if more keep coming. */
 const PATIENCE_MS = 1_000;
 const POLL_MS = 2_000;
 
-/** What tells one content of a file from another, without reading it. */
+/** Modification time, size and inode of a file: shows a change without reading the file. */
 type Trace = string;
 
 /**
- * Tells which files below a folder have changed. The operating system's notices only say where to look: what counts is the
- * difference between two looks. Where notices do not come, a look at everything every few seconds does.
+ * Reports which files below a folder have changed. A notification of the operating system only triggers a scan; the
+ * difference between two scans counts. A regular scan covers file systems without notifications.
  */
 export class FileWatch implements AsyncDisposable {
   readonly #options: FileWatchOptions;
@@ -95,7 +95,7 @@ export class FileWatch implements AsyncDisposable {
     }
   }
 
-  /** Looks at all files, and says which are new, gone or different since the last look. */
+  /** Scans all files. Returns those that are new, gone or different since the last scan. */
   async #differences(): Promise<readonly string[]> {
     const seen = new Set<string>();
     const changed: string[] = [];
@@ -110,7 +110,7 @@ export class FileWatch implements AsyncDisposable {
           const facts = await stat(path, { bigint: true }).catch(() => undefined);
           if (!facts) return;
           if (facts.isDirectory()) {
-            // A link may lead back up.
+            // Do not follow links to folders: a link may lead back up.
             if (!entry.isSymbolicLink()) folders.push(path);
             return;
           }
@@ -137,7 +137,7 @@ export class FileWatch implements AsyncDisposable {
       watcher.on("error", () => this.#forget(folder));
       this.#watchers.set(folder, watcher);
     } catch {
-      // No notices to be had: the look at everything finds what changes here.
+      // No notifications for this folder: the regular scan finds its changes.
     }
   }
 

@@ -7,17 +7,17 @@ import { makeStateFolder, type StateFolder } from "./state-folder.js";
 
 const NAME_BYTES = 12;
 
-/** How others reach the process that keeps a folder. */
+/** How other processes reach the one that holds the folder's lock. */
 export interface ServerFile {
   readonly pid: number;
-  /** Undefined while the process does not answer yet. */
+  /** Undefined until the process serves HTTP. */
   readonly url?: string;
   readonly token?: string;
 }
 
 /**
- * The right to write a project's tables: one process at a time. The operating system holds the lock, by way of SQLite, and
- * releases it when the process ends, however it ends; so no stale lock has to be told from a live one.
+ * The lock of a project's folder: only the process that holds it may write the tables. It is a file lock of SQLite,
+ * which the operating system releases when the process ends, even by a kill. So there are no stale locks.
  */
 export class FolderLock implements Disposable {
   readonly #folder: StateFolder;
@@ -28,7 +28,7 @@ export class FolderLock implements Disposable {
     this.#database = database;
   }
 
-  /** Throws `PIPELINES_BUSY` with the PID of whoever has it. */
+  /** Throws `PIPELINES_BUSY` with the PID of the process that holds the lock. */
   static take(folder: StateFolder): FolderLock {
     makeStateFolder(folder);
     const database = openDatabase(folder.lock);
@@ -44,9 +44,9 @@ export class FolderLock implements Disposable {
     return lock;
   }
 
-  /** Tells others how to reach this process. */
+  /** Tells other processes how to reach this one. */
   publish(server: ServerFile): void {
-    // Made where there was nothing, under a name that nobody can guess: the token never goes through a link.
+    // Create a new file under a name that nobody can guess, so that the token is never written through a link.
     const fresh = `${this.#folder.server}.${Buffer.from(systemRandom.bytes(NAME_BYTES)).toString("hex")}.new`;
     writeFileSync(fresh, `${JSON.stringify(server)}\n`, { flag: "wx", mode: 0o600 });
     renameSync(fresh, this.#folder.server);
@@ -59,7 +59,7 @@ export class FolderLock implements Disposable {
   }
 }
 
-/** The process that keeps the folder, as far as its file says; the lock alone says whether it still lives. */
+/** Reads the server file. The process in it may have ended: only the lock tells whether it still runs. */
 export function readServerFile({ server }: StateFolder): ServerFile | undefined {
   try {
     return JSON.parse(readFileSync(server, "utf8")) as ServerFile;
@@ -68,7 +68,7 @@ export function readServerFile({ server }: StateFolder): ServerFile | undefined 
   }
 }
 
-/** Whether some process has the lock now. Takes it for a moment. */
+/** Whether a process holds the lock now. Takes the lock for a moment to find out. */
 export function isKept(folder: StateFolder): boolean {
   if (!existsSync(folder.lock)) return false;
   const database = openDatabase(folder.lock);

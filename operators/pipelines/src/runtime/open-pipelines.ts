@@ -24,34 +24,34 @@ import type { Asked } from "./resolver.js";
 import { makeStateFolder, STATE_FOLDER, type StateFolder, stateFolder } from "./state-folder.js";
 
 export interface ReadOptions {
-  /** Whose overrides hold in the files. Defaults to `dev`. */
+  /** The environment whose overrides apply to the files. Defaults to `dev`. */
   readonly environment?: string;
-  /** Values of variables, before those of `.env` files. */
+  /** Values of variables. They take precedence over `.env` files. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** How files declare further kinds of resources. */
+  /** File types for further kinds of resources. */
   readonly fileKinds?: readonly FileKind[];
   readonly signal?: AbortSignal;
 }
 
 export interface PipelinesOptions extends ReadOptions {
-  /** Builds in this schema; tables that would be equal to those of `main` are shared by a view. */
+  /** Builds in this schema. A table that would equal the one in `main` becomes a view of it. */
   readonly schema?: string;
-  /** Follows edits of files, new data and changes of tables until closed. Defaults to no. */
+  /** Follows edits of files, new data and changes of tables until closed. Defaults to false. */
   readonly watch?: boolean;
   /** Further kinds of resources, beside models and connectors; `fileKinds` says how files declare them. */
   // biome-ignore lint/suspicious/noExplicitAny: kinds of all specs and states stand in one list.
   readonly kinds?: readonly GraphKind<any, any>[];
-  /** Only these models, and what they read, by name. All, unless given. */
+  /** Names of the models to build, together with what they read. All models by default. */
   readonly only?: readonly string[];
-  /** How much memory the engine may take: `2GB`. */
+  /** Memory limit of the engine, such as `2GB`. */
   readonly memoryLimit?: string;
-  /** How much of a model's query is done, between 0 and 1. */
+  /** Called with the completed share of a model's query, between 0 and 1. */
   readonly onProgress?: (name: ResourceName, share: number) => void;
   readonly clock?: Clock;
   readonly log?: Logger;
 }
 
-/** Takes the folder for this process, reads the files and begins to bring the tables to what they say. */
+/** Locks the folder for this process, reads the files and starts to bring the tables to what they declare. */
 export async function openPipelines(folder: string, options: PipelinesOptions = {}): Promise<Pipelines> {
   const { clock = systemClock, log = silentLogger, schema, signal } = options;
   const place = stateFolder(folder, schema);
@@ -64,7 +64,7 @@ export async function openPipelines(folder: string, options: PipelinesOptions = 
     const lock = keep(FolderLock.take(place));
     let tell: (pipelines: Pipelines) => void = () => {};
     const ready = new Promise<Pipelines>((resolve) => (tell = resolve));
-    // Before the first read: what changes from now on is seen.
+    // Start to watch before the first read, so that no change is missed.
     const watch = options.watch
       ? keep(
           await FileWatch.open({
@@ -119,7 +119,7 @@ export async function openPipelines(folder: string, options: PipelinesOptions = 
   }
 }
 
-/** Reads the files, and nothing else: needs no lock, makes no database. */
+/** Reads only the files. Needs no lock and creates no database. */
 export async function readProject(
   folder: string,
   options: ReadOptions = {},
@@ -131,7 +131,7 @@ export async function readProject(
   return await new ProjectParser(parserOptions(path, engine, options)).parse();
 }
 
-/** The tables as they are, for queries alone. Takes the folder for this process meanwhile. */
+/** Opens the tables for queries only. Holds the folder's lock until it is disposed. */
 export async function openTables(
   place: StateFolder,
   options: Pick<PipelinesOptions, "schema" | "memoryLimit" | "log"> & ReadOptions,
@@ -167,7 +167,7 @@ async function openProject(
   const engine = engineOf(place, await databaseOf(place, options), options, log);
   try {
     const parser = new ProjectParser(parserOptions(place.project, engine, options));
-    // Files are found and read while the engine starts; it parses their SQL.
+    // Read the files while the engine starts. Only the parsing of their SQL waits for the engine.
     const [, project] = await Promise.all([engine.start(), parser.parse()]);
     return { engine, parser, project };
   } catch (error) {
@@ -204,8 +204,8 @@ function parserOptions(folder: string, engine: Pick<Engine, "parse">, options: R
 }
 
 /**
- * Where the tables are: `DIR/.setpoint/main.duckdb`, unless the connector in which models are built names a `path`. The files
- * are read an extra time only where some file or variable may declare a DuckDB connector.
+ * Path of the database: `DIR/.setpoint/main.duckdb`, unless the connector that models are built in has a `path`. Reads
+ * the files an extra time only if a file or a variable may declare a DuckDB connector.
  */
 async function databaseOf(place: StateFolder, options: ReadOptions): Promise<string> {
   const variables = Object.keys(options.variables ?? {}).join("\n");
@@ -242,7 +242,7 @@ function connectorOf(project: Project, name: string): ConnectorSpec | undefined 
   return found?.spec as ConnectorSpec | undefined;
 }
 
-/** A connector as models use it: with the values of variables. They are secrets, and kept nowhere. */
+/** A connector with the values of its variables. They may be secrets and are never stored. */
 function renderedConnector(project: Project, name: string): ConnectorSpec | undefined {
   const connector = connectorOf(project, name);
   if (!connector) return undefined;
@@ -258,7 +258,7 @@ function renderedConnector(project: Project, name: string): ConnectorSpec | unde
   return { ...connector, properties: rendered(connector.properties) as ConnectorSpec["properties"] };
 }
 
-/** The project without what the named models do not need. */
+/** The project reduced to the named models and what they read. */
 function chosen(project: Project, only: readonly string[] | undefined): Project {
   if (!only) return project;
   const byKey = new Map(project.resources.map((one) => [resourceKey(one.name), one]));

@@ -22,31 +22,31 @@ import type { StateFolder } from "./state-folder.js";
 /** Reads the files of a project. */
 export interface ProjectReader {
   parse(): Promise<Project>;
-  /** Looks again at these paths alone; relative to the project's folder. */
+  /** Reads only these paths again. They are relative to the project's folder. */
   reparse(paths: readonly string[]): Promise<Project>;
 }
 
-/** A model whose table is not what the graph believes. */
+/** A model whose table is not what the graph expects. */
 export interface StaleModel {
   readonly name: ResourceName;
   /** `its table no longer exists` */
   readonly reason: string;
 }
 
-/** What a project is made of. `openPipelines` puts the usual parts together. */
+/** The parts of an open project. `openPipelines` assembles the usual ones. */
 export interface PipelinesParts {
   readonly folder: StateFolder;
   readonly lock: FolderLock;
   readonly engine: Engine;
   readonly reader: ProjectReader;
-  /** What `reader` said first. */
+  /** The result of the first read. */
   readonly project: Project;
   // biome-ignore lint/suspicious/noExplicitAny: kinds of all specs and states stand in one list.
   readonly kinds: readonly GraphKind<any, any>[];
   readonly executions: Executions;
   readonly staleModels: (resources: readonly GraphResource[], facts: readonly TableFacts[]) => readonly StaleModel[];
   readonly schema: string | undefined;
-  /** Where files are followed; tables are then followed too. */
+  /** The watch of the files, if any. With it, the tables are checked regularly too. */
   readonly watch: AsyncDisposable | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -56,7 +56,7 @@ export interface PipelinesParts {
 
 const NO_EDITS: ProjectEdits = { creates: [], updates: [], renames: [], deletes: [] };
 
-/** How often tables are compared with what their last run left. */
+/** Interval at which tables are compared with what their last run left. */
 const SWEEP_MS = 10_000;
 
 /**
@@ -75,7 +75,7 @@ export class Pipelines implements AsyncDisposable {
   readonly #closing = new AbortController();
   #project: Project;
   #sweepTimer: Timer | undefined;
-  /** Reads follow each other: each is told what has changed since the one before. */
+  /** Reads run one after the other. Each covers the changes since the one before. */
   #reading: Promise<void> = Promise.resolve();
 
   private constructor(parts: PipelinesParts, graph: Graph) {
@@ -84,9 +84,9 @@ export class Pipelines implements AsyncDisposable {
     this.graph = graph;
   }
 
-  /** `openPipelines` is the way in. Takes over the lock and the engine: closing closes them. */
+  /** Use `openPipelines` instead. Takes over the lock and the engine, and closes them at the end. */
   static async open(parts: PipelinesParts): Promise<Pipelines> {
-    // Before anything runs: a table that is gone is rebuilt before others read it.
+    // Inspect the tables before anything runs: a missing table is rebuilt before others read it.
     const facts = await parts.engine.inspect(undefined, parts.schema);
     const pipelines = new Pipelines(parts, await openCatalog(parts));
     pipelines.#apply(parts.project, facts);
@@ -110,17 +110,17 @@ export class Pipelines implements AsyncDisposable {
     return this.#parts.schema;
   }
 
-  /** The kinds that resources can be of. */
+  /** The names of all kinds of resources. */
   get kindNames(): readonly string[] {
     return this.#parts.kinds.map(({ name }) => name);
   }
 
-  /** What the files say, as they were read last. */
+  /** The project as of the last read. */
   get project(): Project {
     return this.#project;
   }
 
-  /** Reads the files again, all of them without `paths`, and edits the graph. */
+  /** Reads the files again and edits the graph. Without `paths` it reads all files. */
   async reread(paths: readonly string[] = []): Promise<void> {
     const read = async (): Promise<void> => {
       if (this.#closing.signal.aborted) return;
@@ -133,7 +133,7 @@ export class Pipelines implements AsyncDisposable {
     await reading;
   }
 
-  /** Compares the tables with what their last runs left, and asks for runs where they differ. */
+  /** Compares the tables with what their last runs left, and requests a run of each model that differs. */
   async sweep(): Promise<readonly StaleModel[]> {
     const { engine, schema, staleModels } = this.#parts;
     const facts = await engine.inspect(undefined, schema);
@@ -149,7 +149,7 @@ export class Pipelines implements AsyncDisposable {
     return stale;
   }
 
-  /** Fulfilled when nothing runs and nothing is in line. */
+  /** Resolves when nothing runs and nothing is queued. */
   async waitUntilIdle(): Promise<void> {
     await this.#reading;
     await this.graph.waitUntilIdle();
@@ -165,7 +165,7 @@ export class Pipelines implements AsyncDisposable {
     });
   }
 
-  /** What became of each resource since the project was opened, or since `forget` was last said. */
+  /** The outcome of each resource since the project was opened, or since the last `forget` of its executions. */
   summary(): RunSummary {
     const resources = this.graph.list();
     const { executions } = this.#parts;
@@ -193,7 +193,7 @@ export class Pipelines implements AsyncDisposable {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** The resource of a name as people write it: `orders`, `Model/orders`, `model/Orders`. */
+  /** Finds a resource by its name as users write it: `orders`, `Model/orders`, `model/Orders`. */
   resource(text: string): GraphResource {
     const all = this.graph.list();
     const [first, second] = text.includes("/") ? text.split("/", 2) : [undefined, text];
@@ -222,12 +222,15 @@ export class Pipelines implements AsyncDisposable {
     this.#parts.lock[Symbol.dispose]();
   }
 
-  /** One batch: what the files ask for, and at the start also the runs of models whose tables are not as they were left. */
+  /**
+   * Applies a project to the graph in one batch. With `facts`, at the start, it also requests runs of stale models and
+   * of failed resources.
+   */
   #apply(project: Project, facts?: readonly TableFacts[]): void {
     this.#project = project;
     this.#parts.onProject(project);
     const resources = this.graph.list();
-    // Without a project file nothing is known: everything stays as it is.
+    // Without a usable project file nothing is known, so everything stays as it is.
     const edits = project.isFrozen ? NO_EDITS : projectEdits(project, resources);
     const leaving = new Set([...edits.deletes, ...edits.renames.map(({ from }) => from)].map(resourceKey));
     const broken = new Set(project.broken.map(({ name }) => resourceKey(name)));
@@ -235,7 +238,7 @@ export class Pipelines implements AsyncDisposable {
     const stale = facts
       ? [
           ...this.#parts.staleModels(resources, facts),
-          // What was in the way may be gone: a server that was down, a disk that was full.
+          // Run failed resources again: the cause may be gone, such as a server that was down or a full disk.
           ...failed.map(({ meta }) => ({ name: meta.name, reason: "its last run failed" })),
         ]
       : [];
@@ -257,12 +260,15 @@ export class Pipelines implements AsyncDisposable {
   }
 }
 
-/** The graph in its file. One that does not open is set aside: the tables' stamps and the files say all that was in it. */
+/**
+ * Opens the graph in its file. A corrupt file is renamed, and the graph starts anew: the files and the tables' stamps
+ * hold everything that was in it.
+ */
 async function openCatalog({ folder, kinds, engine, clock, log }: PipelinesParts): Promise<Graph> {
   const open = (): Promise<Graph> =>
     openGraph({
       kinds,
-      // A power cut may cost the last commits: what is fresh is proven by the tables' own stamps.
+      // A power cut may lose the last commits. That is safe, because the tables' own stamps prove what is fresh.
       store: sqliteGraphStore(folder.catalog, { synchronous: "normal" }),
       capacity: { connections: engine.connections },
       clock,
@@ -278,7 +284,7 @@ async function openCatalog({ folder, kinds, engine, clock, log }: PipelinesParts
   }
 }
 
-/** Whether its own run failed, and not one before it. */
+/** Whether the resource's own run failed, and not that of a ref. */
 function hasFailedItself({ error }: GraphResource): boolean {
   return error !== undefined && error.code !== "GRAPH_REF_FAILED";
 }

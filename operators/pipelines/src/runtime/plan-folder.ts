@@ -7,14 +7,14 @@ import { openTables, type PipelinesOptions, readProject } from "./open-pipelines
 import { askEngine, type PlannedAction, planOf } from "./plan.js";
 import type { StateFolder } from "./state-folder.js";
 
-/** A project that nobody keeps: what its files say, what the catalog knows, and what a run would do. Runs nothing. */
+/** A project that no process runs on: its files, the resources in its catalog, and what a run would do. */
 export interface PlannedFolder {
   readonly project: Project;
   readonly existing: readonly GraphResource[];
   readonly plan: readonly PlannedAction[];
 }
 
-/** Takes the folder for this process meanwhile. */
+/** Plans a run of the folder, and runs nothing. Holds the folder's lock meanwhile. */
 export async function planFolder(place: StateFolder, options: PipelinesOptions): Promise<PlannedFolder> {
   await using tables = await openTables(place, options);
   const project = await readProject(place.project, options, tables.engine);
@@ -24,7 +24,7 @@ export async function planFolder(place: StateFolder, options: PipelinesOptions):
   return { project, existing, plan: planOf(question) };
 }
 
-/** What the catalog holds. */
+/** The resources in the catalog. */
 function storedResources({ catalog }: StateFolder): readonly GraphResource[] {
   if (!existsSync(catalog)) return [];
   using session = openSession(catalog);

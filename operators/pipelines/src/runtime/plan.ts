@@ -12,34 +12,34 @@ import { type ProjectEdits, projectEdits } from "./project-edits.js";
 export interface PlannedAction {
   readonly kind: string;
   readonly name: string;
-  /** What a model would do, or `create`, `update`, `rename`, `delete`; `maybe` where that depends on a run before it. */
+  /** The action of a model, or `create`, `update`, `rename`, `delete`. `maybe` if it depends on an earlier run. */
   readonly action: string;
   readonly reason: string;
-  /** Of the last run. */
+  /** Duration and rows of the last run. */
   readonly durationMs?: number;
   readonly rows?: number;
 }
 
-/** What a plan is made from. */
+/** The input of a plan. */
 export interface PlanQuestion {
   readonly project: Project;
-  /** What the graph holds. */
+  /** The resources in the graph. */
   readonly existing: readonly GraphResource[];
   readonly facts: readonly TableFacts[];
-  /** The tables of the main schema, where the project is built in another one. */
+  /** The tables of the main schema, if the project is built in another schema. */
   readonly mainFacts?: readonly TableFacts[];
   /** Ledgers by the lower-case name of the table. */
   readonly ledgers: ReadonlyMap<string, readonly PartitionRecord[]>;
   readonly nowMs: number;
 }
 
-/** What a run would do with every resource that the files declare, those included that it would leave alone (`none`). Pure. */
+/** What a run would do with every declared resource, including those that it would leave alone (`none`). Pure. */
 export function planOf(question: PlanQuestion): readonly PlannedAction[] {
   if (question.project.isFrozen) return [];
   return new Planner(question).all();
 }
 
-/** Plans what a resource reads before the resource. */
+/** Plans each resource after the resources that it reads. */
 class Planner {
   readonly #question: PlanQuestion;
   readonly #edits: ProjectEdits;
@@ -50,9 +50,9 @@ class Planner {
   readonly #mainFacts: ReadonlyMap<string, TableFacts> | undefined;
   readonly #movedFrom: ReadonlyMap<string, ResourceName>;
   readonly #planned = new Map<string, PlannedAction>();
-  /** What a run would make of the definition of a model. */
+  /** The spec hash that a run of each model would compute. */
   readonly #specHashes = new Map<string, string>();
-  /** Those whose refs are being looked at, in this order. */
+  /** Resources whose refs are being planned, outermost first. A cycle comes back to one of them. */
   readonly #open = new Set<string>();
   readonly #circular = new Set<string>();
 
@@ -132,13 +132,16 @@ class Planner {
     return entry(name, action, reason, own);
   }
 
-  /** The table as it is called until the run moves it with its model. */
+  /** The current name of the table. The table of a renamed model has its old name until the run. */
   #tableNow(name: ResourceName, { output: { table } }: ModelSpec): string {
     const from = this.#movedFrom.get(resourceKey(name));
     return from && table.toLowerCase() === name.name.toLowerCase() ? from.name : table;
   }
 
-  /** A ref as a run of a model would see it, were it not to run itself. What a broken file declared stays as it was. */
+  /**
+   * A ref as a model's run would see it, provided that the ref itself does not run. A ref whose file is broken stays as
+   * it was.
+   */
   #seen(ref: ResourceName): GraphResource | undefined {
     const key = resourceKey(ref);
     const known = this.#existing.get(key);
@@ -161,14 +164,14 @@ class Planner {
   }
 }
 
-/** The plan of a project that is open: only what would do something. */
+/** The plan of an open project, without the resources that a run would leave alone. */
 export async function planProject(pipelines: Pipelines, nowMs: number): Promise<readonly PlannedAction[]> {
   const { project, graph, engine, schema } = pipelines;
   const question = await askEngine({ project, existing: graph.list(), engine, schema, nowMs });
   return planOf(question).filter(({ action }) => action !== "none");
 }
 
-/** Looks up in the database what a plan needs. */
+/** Reads what a plan needs from the database. */
 export async function askEngine({
   project,
   existing,

@@ -2,10 +2,10 @@ import type { BatchEditor, GraphResource, ResourceName } from "setpoint/graph";
 import { resourceKey } from "setpoint/graph";
 import type { DeclaredResource, Project } from "../project/project.js";
 
-/** Who creates what the files declare: of all resources of the graph, only these follow the files. */
+/** Owner of the resources that files declare. Only resources with this owner follow the files. */
 export const PROJECT_OWNER: ResourceName = { kind: "ProjectParser", name: "parser" };
 
-/** What has to change in the graph for it to be as the files say. */
+/** The changes that bring the graph to what the files declare. */
 export interface ProjectEdits {
   readonly creates: readonly DeclaredResource[];
   readonly updates: readonly DeclaredResource[];
@@ -14,8 +14,8 @@ export interface ProjectEdits {
 }
 
 /**
- * Compares the files with the graph. A resource that went and one that came with the same content are one resource under
- * another name. Broken resources are neither updated nor deleted.
+ * Compares the files with the graph. A resource that is gone and a new one with the same content are one renamed
+ * resource. Broken resources are neither updated nor deleted.
  */
 export function projectEdits(project: Project, existing: readonly GraphResource[]): ProjectEdits {
   const own = existing.filter(({ meta }) => meta.owner && resourceKey(meta.owner) === resourceKey(PROJECT_OWNER));
@@ -39,7 +39,7 @@ export function projectEdits(project: Project, existing: readonly GraphResource[
   };
 }
 
-/** Makes the edits. An update that changes nothing causes nothing. */
+/** Applies the edits. An update that changes nothing causes no run. */
 export function applyEdits(edit: BatchEditor, { creates, updates, renames, deletes }: ProjectEdits): void {
   for (const name of deletes) edit.delete(name);
   for (const { from, to } of renames) edit.updateName(from, to);
@@ -64,12 +64,14 @@ function caseChanges(
 
 type Move = ProjectEdits["renames"][number];
 
-/** What tells that two resources are one: its meaning, or the text of a file that was moved as it is. */
+/**
+ * A key that a resource keeps when it is renamed: its meaning, or the text of a file that was moved without an edit.
+ */
 type Likeness = (name: ResourceName, spec: unknown) => string | undefined;
 
 /**
- * Pairs what lost its name with what came under another: by kind and content, and where several are alike by the order of
- * their names. A name is taken only where it is free, or becomes free by another move.
+ * Pairs resources that lost their name with new names, by kind and content. If several are alike, it pairs them in the
+ * order of their names. The new name must be free, or become free by another move.
  */
 function movesOf(
   own: readonly GraphResource[],
@@ -95,7 +97,7 @@ function movesOf(
   return moves;
 }
 
-/** Resources and files that are alike. One whose name has the same content as before is no part of a pair. */
+/** Pairs of a resource and a declaration that are alike. Skips names whose content is the same as before. */
 function pairs(
   own: readonly GraphResource[],
   resources: readonly DeclaredResource[],
@@ -127,7 +129,7 @@ interface Hashes {
   readonly textHash?: string;
 }
 
-/** What makes a resource itself, whatever it is called and wherever its file is. */
+/** The content of a resource, without its name and the path of its file. */
 function meaningOf(name: ResourceName, spec: unknown): string {
   const { specHash, testHash } = (spec ?? {}) as Hashes;
   if (specHash !== undefined) return JSON.stringify([name.kind, specHash, testHash]);
@@ -136,7 +138,9 @@ function meaningOf(name: ResourceName, spec: unknown): string {
   );
 }
 
-/** A file that was moved as it is may still name its old table, and so mean another. */
+/**
+ * The hash of the text. A file that was moved without an edit may still name its old table, so its meaning may differ.
+ */
 function textOf(name: ResourceName, spec: unknown): string | undefined {
   const { textHash } = (spec ?? {}) as Hashes;
   return textHash === undefined ? undefined : JSON.stringify([name.kind, textHash]);

@@ -7,31 +7,31 @@ import { partitionsInRange } from "../model/partition-plan.js";
 import type { Pipelines } from "./pipelines.js";
 import { objectAt } from "./resolver.js";
 
-/** What is to be run again although nothing has changed. */
+/** A request to run resources again although nothing has changed. */
 export interface RefreshOrder {
-  /** As people write them; all models without any. */
+  /** Names as users write them. All models if empty. */
   readonly names: readonly string[];
   readonly full: boolean;
-  /** Keys of partitions, or values that are in one. */
+  /** Keys of partitions, or values of their columns. */
   readonly partitions: readonly string[];
-  /** Partitions whose first value is neither below `from` nor above `to`. */
+  /** Selects partitions whose first value is neither below `from` nor above `to`. */
   readonly from?: string;
   readonly to?: string;
-  /** Says what is meant, and does nothing. */
+  /** Only reports what would run. */
   readonly preview: boolean;
 }
 
-/** What one resource is asked for. */
+/** The refresh of one resource. */
 export interface Refreshed {
   readonly kind: string;
   readonly name: string;
-  /** The partitions that are meant; undefined for the whole. */
+  /** The selected partitions; undefined for the whole resource. */
   readonly partitions?: readonly Readonly<Record<string, unknown>>[];
-  /** Set where the run failed. */
+  /** Set if the run failed. */
   readonly error?: string;
 }
 
-/** Asks for the runs and waits for them. A request is kept in the database until a run has fulfilled it. */
+/** Requests the runs and waits for them. The database keeps a request until a run has fulfilled it. */
 export async function refresh(
   pipelines: Pipelines,
   order: RefreshOrder,
@@ -65,7 +65,7 @@ export async function refresh(
   });
 }
 
-/** Undefined where the whole is meant. */
+/** The selected partitions; undefined for the whole resource. */
 async function partitionsOf(
   { engine, schema }: Pipelines,
   { meta, spec }: GraphResource,
@@ -92,7 +92,7 @@ function isMeant({ key, values }: PartitionRecord, text: string): boolean {
   return key === text || Object.values(values).some((value) => String(value) === text);
 }
 
-/** Checks an order that came as JSON. */
+/** Checks a request that came as JSON. */
 export function refreshOrder(given: unknown): RefreshOrder {
   const order = objectAt(given, "the request");
   const texts = (field: string): readonly string[] => {

@@ -6,26 +6,29 @@ import type { Project } from "../project/project.js";
 import { sourceText } from "../project/source-text.js";
 import { quoted, renderText } from "../template/render-text.js";
 
-/** A question in the words of one resolver. */
+/** A query for one resolver. */
 export interface ResolverRequest {
   readonly resolver: string;
   readonly properties: Readonly<Record<string, unknown>>;
-  /** Attributes of the user who asks: `.user` of templates. */
+  /** Attributes of the querying user: `.user` in templates. */
   readonly user?: Readonly<Record<string, unknown>>;
   readonly limit?: number;
 }
 
-/** What answers a question. */
+/** What a resolver needs to answer a query. */
 export interface Asked {
-  /** What the files say; asked for where a question is a template. */
+  /** The project. Read only if the query is a template. */
   readonly project: Project | Promise<Project>;
   query(sql: string, options: { readonly signal: AbortSignal; readonly limit?: number }): Promise<QueryResult>;
 }
 
-/** Resolvers of Rill that need metrics views, APIs or the like. */
+/** Resolvers of Rill that are not supported yet: they need metrics views, APIs and similar resources. */
 const NOT_YET = ["metrics_sql", "metrics", "metrics_summary", "api", "glob", "resource_status", "legacy_metrics", "ai"];
 
-/** Answers a question. Rejects with `PIPELINES_RESOLVER_UNKNOWN` and `PIPELINES_REQUEST_INVALID`, which name the field. */
+/**
+ * Answers a query. Rejects with `PIPELINES_RESOLVER_UNKNOWN`, or with `PIPELINES_REQUEST_INVALID` and the name of the
+ * field.
+ */
 export async function resolve(asked: Asked, request: ResolverRequest, signal: AbortSignal): Promise<QueryResult> {
   const { resolver, properties, limit } = request;
   if (NOT_YET.includes(resolver)) {
@@ -40,7 +43,7 @@ export async function resolve(asked: Asked, request: ResolverRequest, signal: Ab
   return asked.query(statement, { signal, ...(limit === undefined ? {} : { limit }) });
 }
 
-/** Templates see the variables of the project, who asks, and `properties.args`. */
+/** Renders the SQL. Templates see the project's variables, the querying user and `properties.args`. */
 function rendered(sql: string, { properties, user = {} }: ResolverRequest, { settings, resources }: Project): string {
   const { args } = properties;
   const tableOf = (name: string): string | undefined => {
@@ -58,7 +61,7 @@ function rendered(sql: string, { properties, user = {} }: ResolverRequest, { set
   }).text;
 }
 
-/** Checks a question that came as JSON. */
+/** Checks a query that came as JSON. */
 export function resolverRequest(given: unknown): ResolverRequest {
   const { resolver = "sql", properties, user, limit } = objectAt(given, "the request");
   if (typeof resolver !== "string") throw invalid("resolver must be a text");

@@ -8,7 +8,7 @@ import {
 import type { Problem } from "../project/source-text.js";
 import type { Pipelines } from "./pipelines.js";
 
-/** One resource as scripts and pages read it. Plain JSON, without SQL and without secrets. */
+/** One resource as clients of the HTTP API read it. Plain JSON, without SQL and without secrets. */
 export interface ResourceView {
   readonly kind: string;
   readonly name: string;
@@ -28,7 +28,7 @@ export interface ResourceView {
   readonly version: number;
 }
 
-/** What the state of a model says that people want to see. */
+/** The fields of a model's state that are shown. */
 interface SeenState {
   readonly action?: string;
   readonly reason?: string;
@@ -114,7 +114,7 @@ export function withCause(reason: string, state: unknown): string {
   return cause === undefined ? reason : `${reason}; it last ran because ${cause}`;
 }
 
-/** What is known of a resource while nobody keeps its folder. */
+/** The explanation of a resource while no process runs on its folder. */
 export function storedExplanation(
   { kind, name }: ResourceName,
   stored: GraphResource | undefined,

@@ -2,25 +2,25 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { PipelinesError } from "../errors.js";
 
-/** Where a project keeps what is not written by people: `DIR/.setpoint`. */
+/** Paths in a project's state folder, `DIR/.setpoint`. */
 export interface StateFolder {
   /** The project's folder, absolute. */
   readonly project: string;
   readonly path: string;
-  /** What the graph knows of each resource. */
+  /** SQLite file of the graph. */
   readonly catalog: string;
-  /** The tables. */
+  /** DuckDB file of the tables. */
   readonly database: string;
   readonly lock: string;
-  /** How to reach the process that keeps the folder; mode 0600, for it holds a token. */
+  /** How to reach the process that holds the lock. Mode 0600, because it holds a token. */
   readonly server: string;
-  /** Answers of HTTP servers. */
+  /** Data fetched from HTTP and PostgreSQL servers. */
   readonly cache: string;
 }
 
 export const STATE_FOLDER = ".setpoint";
 
-/** Names the places; makes nothing. Throws where the project's folder is not there. */
+/** Computes the paths; creates nothing. Throws if the project's folder does not exist. */
 export function stateFolder(folder: string, schema?: string): StateFolder {
   const project = resolve(folder);
   if (!statSync(project, { throwIfNoEntry: false })?.isDirectory()) {
@@ -38,7 +38,7 @@ export function stateFolder(folder: string, schema?: string): StateFolder {
   };
 }
 
-/** Makes the folder, for its owner alone, and keeps it out of version control. */
+/** Creates the folder with access for its owner only, and keeps it out of version control. */
 export function makeStateFolder({ path, project }: StateFolder): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });

@@ -4,8 +4,8 @@ import type { Row } from "./json-values.js";
 import { literal, optional } from "./sql-text.js";
 
 /**
- * Tables of the engine's own. None has a key or an index, which a database's log may fail to replay. Stamps are only added: the
- * one with the highest `seq` counts, and earlier ones are removed when the database is at rest.
+ * The engine's own tables. None has a key or an index, because DuckDB may fail to replay those from its log. Stamps are
+ * only inserted: the one with the highest `seq` counts, and a checkpoint deletes the earlier ones.
  */
 export const BOOKKEEPING = `
 CREATE SCHEMA IF NOT EXISTS _setpoint;
@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS _setpoint.requests (
   id VARCHAR, request VARCHAR, body VARCHAR
 );`;
 
-/** What a stamp holds besides what its readers see: how to tell whether the table is still the one that was stamped. */
+/** A stamp, with what is needed to tell whether the table is still the one that was stamped. */
 export interface StoredStamp {
   readonly id: string;
   readonly schema: string;
@@ -31,7 +31,7 @@ export interface StoredStamp {
   readonly columns: readonly Column[];
   /** Sum of the rows' hashes; undefined for a view. */
   readonly checksum?: string;
-  /** The view's text as the database prints it; undefined until the database was at rest once. */
+  /** The view's text as the database prints it; undefined until a checkpoint has recorded it. */
   readonly definition?: string;
   readonly isDrifted: boolean;
 }
@@ -44,7 +44,7 @@ export function storedStamp(row: Row): StoredStamp {
   const text = (name: string): string => String(row[name] ?? "");
   const state = row.state;
   const columns: readonly Column[] = JSON.parse(text("columns"));
-  // A table's version follows from what is stored beside it.
+  // The version of a table is computed from its rows and columns, unless one is stored.
   const version = row.output_version ?? tableVersion(Number(row.row_count), text("checksum"), columns);
   return {
     id: text("id"),
@@ -69,25 +69,25 @@ export function storedStamp(row: Row): StoredStamp {
   };
 }
 
-/** Adds a stamp, which counts from then on. */
+/** Inserts a stamp, which replaces the earlier ones. */
 export function insertStamp(seq: number, stored: StoredStamp): string {
   const { stamp, checksum } = stored;
   const values = stampValues(seq, stored, optional(stamp.rows), optional(checksum), optional(stamp.outputVersion));
   return `INSERT INTO _setpoint.stamps VALUES (${values})`;
 }
 
-/** The alias stands for the whole row, so that no column may have its name. */
+/** Alias for the whole row. No column may have this name. */
 const ROW = "_setpoint_row";
 const ROWS = "count(*)";
 /** Equal for equal rows in any order. */
 const CHECKSUM = `coalesce(sum(hash(${ROW})::HUGEINT), 0)::VARCHAR`;
 
-/** Rows and checksum of a table, under these names. */
+/** Selects `row_count` and `checksum` of a table. */
 export function contentSql(target: string): string {
   return `${ROWS} AS row_count, ${CHECKSUM} AS checksum FROM ${target} ${ROW}`;
 }
 
-/** Adds the stamp of a table whose rows are counted and summed up by the same statement; returns both. */
+/** Inserts the stamp of a table. The same statement computes and returns the row count and the checksum. */
 export function insertTableStamp(
   seq: number,
   stored: StoredStamp,
@@ -112,7 +112,7 @@ function stampValues(seq: number, stored: StoredStamp, rows: string, checksum: s
   ].join(", ");
 }
 
-/** The version of a table's content: of its rows and its columns. */
+/** The output version of a table: a digest of its rows and columns. */
 export function tableVersion(rows: number, checksum: string, columns: readonly Column[]): string {
   return digest(["table", checksum, rows, columns]);
 }

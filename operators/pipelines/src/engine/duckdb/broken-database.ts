@@ -1,6 +1,8 @@
 import { existsSync, renameSync } from "node:fs";
 
-/** Moves a database that does not open out of the way, with its log. Returns the new path, or nothing where there is no file. */
+/**
+ * Renames a database that does not open, together with its log. Returns the new path, or undefined if there is no file.
+ */
 export function setAside(path: string, nowMs: number): string | undefined {
   if (!existsSync(path)) return undefined;
   const aside = freePath(path, nowMs);
@@ -10,7 +12,7 @@ export function setAside(path: string, nowMs: number): string | undefined {
   return aside;
 }
 
-/** Moves the log alone out of the way: the file without it is the database as of the last checkpoint. */
+/** Renames only the log. The file without it is the database as of the last checkpoint. */
 export function setLogAside(path: string, nowMs: number): string | undefined {
   if (!existsSync(path) || !existsSync(`${path}.wal`)) return undefined;
   const aside = `${freePath(path, nowMs)}.wal`;

@@ -8,8 +8,8 @@ import { type Row, rowsOf } from "./json-values.js";
 const PROGRESS_MS = 200;
 
 /**
- * One connection for one call. Knows whether it was interrupted: DuckDB may resolve a COMMIT whose transaction an interrupt has
- * rolled back.
+ * A connection for one call. It remembers an interrupt, because DuckDB may report success for a COMMIT whose
+ * transaction the interrupt has rolled back.
  */
 export class Connection implements Disposable {
   readonly duckdb: DuckDBConnection;
@@ -30,7 +30,7 @@ export class Connection implements Disposable {
     this.duckdb.interrupt();
   }
 
-  /** Reports the share of the statement that runs, until the connection is disposed. */
+  /** Reports the completed share of the running statement until the connection is disposed. */
   async watch(report: (share: number) => void): Promise<void> {
     await this.run("SET enable_progress_bar = true; SET enable_progress_bar_print = false");
     this.#look(report);
@@ -63,7 +63,7 @@ export class Connection implements Disposable {
     return this.#guarded(sql, origin, () => this.duckdb.streamAndReadUntil(sql, limit + 1));
   }
 
-  /** The columns of a query, which is bound and not run. */
+  /** The columns of a query. Binds the query, but does not run it. */
   async columns(sql: string, origin: StatementOrigin): Promise<readonly Column[]> {
     const prepared = await this.#guarded(sql, origin, () => this.duckdb.prepare(sql));
     try {
@@ -88,7 +88,7 @@ export class Connection implements Disposable {
     if (this.#isInterrupted) throw new EngineFailure({ code: "aborted", message: "interrupted" });
   }
 
-  /** Whatever the transaction holds is gone; never throws. */
+  /** Discards the transaction. Never throws. */
   async rollback(): Promise<void> {
     await this.duckdb.run("ROLLBACK").catch(() => {});
   }
@@ -99,5 +99,5 @@ export class Connection implements Disposable {
   }
 }
 
-/** A statement of the engine's own. */
+/** The origin of the engine's own statements. */
 const OWN: StatementOrigin = { part: "engine" };

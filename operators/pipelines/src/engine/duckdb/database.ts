@@ -18,13 +18,13 @@ import { piecesOf, publish } from "./publication.js";
 import { identifier, literal, MAIN_SCHEMA, qualified, tableId } from "./sql-text.js";
 
 const LOCKED = /Conflicting lock is held in (.*?) \(PID (\d+)\)/;
-/** Reasons not to open that say nothing about the file's content. */
+/** Errors on opening that say nothing about the file's content. */
 const OUTSIDE =
   /permission denied|no such file|no space left|read-only file system|newer version|too many open files|set config|unrecognized configuration/i;
 
 /**
- * The database in the engine's process. What is in it is known here at all times: the file is locked, so that nobody but the
- * statements of this process can change it.
+ * The database in the engine's process. It caches the catalog and the stamps: the file is locked, so only statements of
+ * this process can change it.
  */
 export class Database {
   readonly #instance: DuckDBInstance;
@@ -33,9 +33,9 @@ export class Database {
   #catalog = new Map<string, CatalogEntry>();
   #drifted: ReadonlySet<string> = new Set();
   #seq = 0;
-  /** How many stamps later ones have replaced. */
+  /** How many stored stamps were replaced by later ones. */
   #superseded = 0;
-  /** A statement of a user may have changed anything: the database is to be looked at anew. */
+  /** True after a user's statement, which may have changed anything: the database must be inspected again. */
   #isDoubtful = false;
 
   private constructor(instance: DuckDBInstance) {
@@ -84,7 +84,7 @@ export class Database {
     await this.#look(isSealed, connection);
   }
 
-  /** Compares what is there with the stamps. What has drifted stays marked until a publication puts it right. */
+  /** Compares the tables with their stamps. A drifted table stays marked until it is published again. */
   async #look(isSealed: boolean, connection: Connection): Promise<void> {
     this.#isDoubtful = false;
     this.#catalog = await readCatalog(connection);
@@ -118,7 +118,7 @@ export class Database {
       await connection.rollback();
       throw thrown;
     } finally {
-      // What was attached is detached again, whatever came of the run.
+      // Detach what was attached, even if the run failed.
       for (const { sql, isSession } of after) {
         if (isSession) await connection.duckdb.run(sql).catch(() => {});
       }
@@ -136,7 +136,7 @@ export class Database {
     if (left) this.#requests.set(id, left);
   }
 
-  /** After an interrupt COMMIT says nothing: the stamp does. */
+  /** After an interrupt, a successful COMMIT proves nothing. Look for the stamp. */
   async #assertCommitted(id: string, runId: string): Promise<void> {
     using connection = await this.connect();
     const [row] = await connection.rows(
@@ -145,7 +145,7 @@ export class Database {
     if (!row) throw new EngineFailure({ code: "aborted", message: "interrupted" });
   }
 
-  /** Of everything that there is or was published, and of what was asked for. */
+  /** Facts of every table and view, of every stamp and of every open request. */
   async facts(): Promise<readonly TableFacts[]> {
     if (this.#isDoubtful) {
       using connection = await this.connect();
@@ -241,7 +241,7 @@ export class Database {
     this.#drifted = new Set([...this.#drifted].filter((other) => other !== id));
   }
 
-  /** Drops a schema with all that is in it. */
+  /** Drops a schema with everything in it. */
   async dropSchema(schema: string): Promise<void> {
     const gone = [...this.#stamps.values()].filter((stored) => stored.schema.toLowerCase() === schema.toLowerCase());
     await this.#transaction([
@@ -264,7 +264,7 @@ export class Database {
     this.#addRequest(id, request);
   }
 
-  /** Brings the log into the file, forgets stamps that later ones replaced, and records what views look like. */
+  /** Writes the log into the file, deletes replaced stamps and records the text of views. */
   async checkpoint(): Promise<void> {
     using connection = await this.connect();
     const unrecorded = [...this.#stamps.values()].filter(
@@ -310,7 +310,7 @@ export class Database {
   }
 }
 
-/** What views look like once the database is at rest; looked up one by one, it would take as long as building them. */
+/** Records the text of all views with one statement. One by one it would take as long as building them. */
 const RECORD_VIEWS = `UPDATE _setpoint.stamps SET definition = v.sql FROM duckdb_views() v
   WHERE definition IS NULL AND type = 'view' AND v.database_name = current_database()
   AND lower(v.schema_name || '.' || v.view_name) = id`;

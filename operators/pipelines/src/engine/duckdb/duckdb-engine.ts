@@ -25,33 +25,35 @@ import { Slots } from "./slots.js";
 import { MAIN_SCHEMA, tableId } from "./sql-text.js";
 
 export interface DuckDbOptions {
-  /** The database file; its folder is made. */
+  /** The database file. Its folder is created if it is missing. */
   readonly path: string;
-  /** What relative paths in statements start from. Defaults to the folder of this process. */
+  /** The folder that relative paths in statements start from. Defaults to the working directory of this process. */
   readonly folder?: string;
   /** How many publications run at once. Defaults to the number of processors, between 2 and 8. */
   readonly connections?: number;
-  /** As DuckDB takes it: `4GB`. */
+  /** In DuckDB's format, such as `4GB`. */
   readonly memoryLimit?: string;
   readonly threads?: number;
   readonly tempDirectory?: string;
-  /** Told when a database did not open and was moved out of the way; a new one takes its place. */
+  /** Called when a database did not open and was renamed. A new one takes its place. */
   readonly onSetAside?: (aside: { readonly path: string; readonly reason: string }) => void;
   readonly clock?: Clock;
 }
 
-/** Queries that run beside publications. Every thread costs: ten instead of four make publications a third slower. */
+/**
+ * How many queries run beside publications. Threads are costly: ten instead of four make publications a third slower.
+ */
 const QUERIES = 2;
-/** How long another process may take to let go of the file: ours may have been killed a moment ago. */
+/** How long to wait until another process releases the file. It may be our own, killed a moment ago. */
 const LOCK_PATIENCE_MS = 2_000;
 const LOCK_RETRY_MS = 50;
-/** After so long without a publication the log is brought into the file. */
+/** Time without a write after which the engine writes its log into the file. */
 const REST_MS = 1_000;
 const CLOSE_MS = 10_000;
 
 /**
- * Opens a database in a process of its own. Rejects with `PIPELINES_BUSY` where another process has it open. One that does not
- * open is set aside, and a new one takes its place.
+ * Opens a database in a child process. Rejects with `PIPELINES_BUSY` if another process has it open. A database that
+ * does not open is renamed, and a new one takes its place.
  */
 export async function openDuckDb(options: DuckDbOptions): Promise<DuckDbEngine> {
   const engine = new DuckDbEngine(options);
@@ -59,17 +61,17 @@ export async function openDuckDb(options: DuckDbOptions): Promise<DuckDbEngine> 
   return engine;
 }
 
-/** DuckDB in a child process, which is started again whenever it has ended. */
+/** DuckDB in a child process. If the process has ended, the next call starts another. */
 export class DuckDbEngine implements Engine {
   readonly connections: number;
   readonly #options: DuckDbOptions;
   readonly #clock: Clock;
   readonly #publications: Slots;
   readonly #queries = new Slots(QUERIES);
-  /** By schema and table: the line of its publications. */
+  /** The queue of each table's publications, by table id. */
   readonly #lines = new Map<string, Slots>();
   #child: Promise<EngineChild> | undefined;
-  /** What is known of the tables, by id; undefined where the process is to be asked. */
+  /** Cached facts by table id; undefined if the child must be asked. */
   #facts: Promise<Map<string, TableFacts>> | undefined;
   #writing = 0;
   #rest: Timer | undefined;
@@ -86,7 +88,7 @@ export class DuckDbEngine implements Engine {
     await this.#running();
   }
 
-  /** Of the engine's process, where it runs. */
+  /** The PID of the engine's process, if it runs. */
   async pid(): Promise<number | undefined> {
     return (await this.#child)?.pid;
   }
@@ -117,21 +119,22 @@ export class DuckDbEngine implements Engine {
 
   async publish(publication: Publication, { signal, onProgress }: EngineRunOptions): Promise<Stamp> {
     const call = () => this.#call("publish", publication, { signal, onProgress });
-    // Publications of one table follow each other: tests, rows and checksum of each are about all that were committed before.
+    // Publications of one table run one after the other. Tests, rows and checksum of each then cover everything that
+    // was committed before.
     const inLine = () => this.#lineOf(publication).with(signal, () => this.#publications.with(signal, call));
     const facts = await this.#write(inLine).catch((error: unknown) => {
-      // It may have been committed although the answer did not come.
+      // The commit may have succeeded although no answer came.
       if (!isSetpointError(error) || error.code === "PIPELINES_ENGINE_LOST") this.#facts = undefined;
       throw error;
     });
-    // Statements of the user may have changed other tables.
+    // The user's statements may have changed other tables.
     const isAlone = publication.before.length + publication.after.length === 0 && publication.write.type !== "adopt";
     if (!isAlone) this.#facts = undefined;
     else (await this.#facts)?.set(tableId(facts.table, facts.schema), facts);
     return facts.stamp!;
   }
 
-  /** While the process runs, nobody but this engine can change the file: what is known needs no look. */
+  /** Answers from the cache: while the child runs, only this engine can change the file. */
   async inspect(tables?: readonly string[], schema?: string): Promise<readonly TableFacts[]> {
     await this.#running();
     this.#facts ??= this.#call("facts", null).then(
@@ -196,7 +199,7 @@ export class DuckDbEngine implements Engine {
     }
   }
 
-  /** A write after which what is known of the tables no longer holds. */
+  /** Runs a write that invalidates the cached facts. */
   async #change(work: () => Promise<unknown>): Promise<void> {
     try {
       await this.#write(work);
@@ -205,7 +208,7 @@ export class DuckDbEngine implements Engine {
     }
   }
 
-  /** While nothing is written for a while, brings the log into the file and seals it. */
+  /** Runs a write. After a while without writes, the engine writes its log into the file and seals it. */
   async #write<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#rest?.[Symbol.dispose]();
     this.#writing++;
@@ -260,7 +263,7 @@ export class DuckDbEngine implements Engine {
       const child = new EngineChild(this.#clock, this.connections + QUERIES, this.#options.folder);
       try {
         await child.call("open", { path, settings, isSealed: isSealed(path) });
-        // What the file looks like once this process is gone is what it left.
+        // When the child has ended, the file is as the child left it. Seal it.
         void child.ended.then(() => seal(path));
         return child;
       } catch (error) {
@@ -283,7 +286,7 @@ export class DuckDbEngine implements Engine {
     }
   }
 
-  /** First the log alone, then the whole database. False where there is nothing left to set aside. */
+  /** Renames first the log alone, then the whole database. Returns false if nothing is left to rename. */
   #setAside(reason: string): boolean {
     const { path, onSetAside } = this.#options;
     const nowMs = this.#clock.now();

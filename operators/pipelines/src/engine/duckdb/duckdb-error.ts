@@ -1,7 +1,7 @@
 import type { StatementPosition } from "../../errors.js";
 import type { WireError } from "./protocol.js";
 
-/** A failure that the child reports. */
+/** A failure that the child process reports to its parent. */
 export class EngineFailure extends Error {
   readonly wire: WireError;
 
@@ -11,14 +11,14 @@ export class EngineFailure extends Error {
   }
 }
 
-/** What DuckDB says with `errors_as_json`. */
+/** An error of DuckDB with the setting `errors_as_json`. */
 interface DuckDbError {
   readonly exception_type?: string;
   readonly exception_message?: string;
   readonly position?: string;
 }
 
-/** Which text a statement was made of, and how many characters stand before it. */
+/** The text that a statement was made from, and how many characters precede it in the statement. */
 export interface StatementOrigin {
   readonly part: string;
   readonly prefix?: number;
@@ -31,13 +31,13 @@ export function duckDbError(thrown: unknown): DuckDbError {
     try {
       return JSON.parse(message.slice(start)) as DuckDbError;
     } catch {
-      // No JSON after all: the message as it is.
+      // Not JSON: use the message as it is.
     }
   }
   return { exception_message: message };
 }
 
-/** An error of DuckDB as a failure that names the position in the text that the caller gave. */
+/** Converts an error of DuckDB to a failure with the position in the caller's text. */
 export function failureOf(thrown: unknown, statement: string, origin: StatementOrigin): EngineFailure {
   if (thrown instanceof EngineFailure) return thrown;
   const { exception_type: type = "", exception_message: text = "", position } = duckDbError(thrown);
@@ -54,7 +54,7 @@ export function failureOf(thrown: unknown, statement: string, origin: StatementO
   });
 }
 
-/** DuckDB counts bytes of the whole statement. */
+/** DuckDB's position counts bytes of the whole statement; the result counts characters of the caller's text. */
 function positionOf(statement: string, bytes: number, { part, prefix = 0 }: StatementOrigin): StatementPosition {
   const offset = Buffer.from(statement).subarray(0, bytes).toString().length - prefix;
   return offset >= 0 ? { part, offset } : { part };

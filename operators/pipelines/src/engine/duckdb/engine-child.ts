@@ -6,10 +6,13 @@ import type { CallName, Calls, FromChild, ToChild, WireError } from "./protocol.
 /** How long an interrupted statement has to end before its process is killed. */
 const GRACE_MS = 500;
 const PING_MS = 1_000;
-/** So many pings without an answer, each seen by a timer of its own: a suspended machine does not count. */
+/**
+ * After this many unanswered pings the child is killed. Each ping has its own timer, so time while the machine is
+ * suspended does not count.
+ */
 const MAX_SILENT_PINGS = 10;
 
-/** Why a call did not end with an answer. `lost`: the process ended. */
+/** Why a call got no answer. `lost`: the process ended. */
 export class CallFailure extends Error {
   readonly wire: WireError | "lost";
 
@@ -32,7 +35,7 @@ export interface CallOptions {
 
 /** One process of the engine, from its start to its end. */
 export class EngineChild {
-  /** Fulfilled when the process has ended, with how. */
+  /** Resolves when the process has ended, with how it ended. */
   readonly ended: Promise<string>;
   readonly #process: ChildProcess;
   readonly #clock: Clock;
@@ -46,7 +49,7 @@ export class EngineChild {
     this.#clock = clock;
     const program = createRequire(import.meta.url).resolve("@setpoint/pipelines/engine-process");
     this.#process = fork(program, [], {
-      // Statements run in libuv's pool; flags of this process, such as --input-type, are not for another program.
+      // DuckDB runs statements in libuv's pool. The child gets no flags of this process, such as --input-type.
       env: { ...process.env, UV_THREADPOOL_SIZE: String(poolSize) },
       execArgv: [],
       ...(folder === undefined ? {} : { cwd: folder }),
@@ -76,7 +79,7 @@ export class EngineChild {
     return this.#end !== undefined;
   }
 
-  /** Rejects with a `CallFailure`; with the signal's reason once the call has ended because of it. */
+  /** Rejects with a `CallFailure`, or with the signal's reason if the signal ended the call. */
   async call<Name extends CallName>(
     name: Name,
     args: Calls[Name]["args"],
@@ -88,7 +91,7 @@ export class EngineChild {
     let patience: Timer | undefined;
     const onAbort = (): void => {
       this.#send({ type: "abort", id });
-      // A statement that does not look for interrupts ends with its process.
+      // Some statements never check for interrupts. Killing the process ends them.
       patience = this.#clock.timer(GRACE_MS, () => this.kill());
     };
     const answered = new Promise<Calls[Name]["answer"]>((resolve, reject) => {
@@ -131,7 +134,7 @@ export class EngineChild {
     if (message.type === "failed" && message.error.isFatal) this.kill();
   }
 
-  /** While calls are open, looks whether the process still answers: one that was stopped never would. */
+  /** Checks, while calls are open, that the process still answers. A stopped process never would. */
   #beat(): void {
     this.#heart ??= this.#clock.timer(PING_MS, () => {
       this.#heart = undefined;
@@ -146,7 +149,7 @@ export class EngineChild {
   }
 
   #send(message: ToChild): void {
-    // A process that has just ended tells so by its exit.
+    // Ignore the error: if the process has ended, its exit event reports it.
     this.#process.send(message, () => {});
   }
 }

@@ -1,4 +1,4 @@
-/** The program of the engine's process: DuckDB behind messages. It ends with the process that started it. */
+/** The program of the engine's process: DuckDB behind messages. It ends when its parent ends. */
 
 import { statementOf } from "../../sql/statement.js";
 import type { ParsedStatement } from "../engine.js";
@@ -18,7 +18,7 @@ type Handlers = {
 
 const ROWS_BY_DEFAULT = 1_000_000;
 
-/** One call under way, and the connection that it has for itself. */
+/** A call in progress, with its own connection. */
 class RunningCall {
   readonly id: number;
   readonly #wantsProgress: boolean;
@@ -92,7 +92,7 @@ function opened(): Database {
 
 const nothing = (): null => null;
 
-/** All statements in one query: one by one they would take ten times as long. */
+/** Parses all statements with one query. One by one they would take ten times as long. */
 async function parsed(statements: readonly string[], connection: Connection): Promise<readonly ParsedStatement[]> {
   if (statements.length === 0) return [];
   const values = statements.map((sql, at) => `(${at}, ${literal(sql)})`).join(", ");
@@ -131,7 +131,7 @@ process.on("message", (message: ToChild) => {
   else if (message.type === "abort") calls.get(message.id)?.abort();
   else send({ type: "pong" });
 });
-// A statement under way would hold up an orderly end, and the file's lock with it.
+// Kill the process. An orderly exit would wait for the running statement and hold the file's lock meanwhile.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
-// Ctrl-C goes to the whole group; the parent decides when the engine ends.
+// Ctrl-C reaches the whole process group. Ignore it: the parent decides when the engine ends.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});

@@ -4,18 +4,18 @@ import type { Connection } from "./connection.js";
 import { contentOf } from "./publication.js";
 import { identifier, qualified, tableId } from "./sql-text.js";
 
-/** What is at a name in the database. */
+/** The table or view at a name of the database. */
 export interface CatalogEntry {
   readonly type: "table" | "view";
   readonly columns: readonly Column[];
-  /** Of a view, as the database prints it. */
+  /** The text of a view, as the database prints it. */
   readonly definition?: string;
 }
 
-/** How many tables one query sums up. */
+/** How many tables one checksum query covers. */
 const TABLES_A_QUERY = 50;
 
-/** Every table and view of the database, by id. Two plain queries: a join of the two costs ten times as much. */
+/** Every table and view of the database, by id. Makes two plain queries, because one join costs ten times as much. */
 export async function readCatalog(connection: Connection): Promise<Map<string, CatalogEntry>> {
   const own = "NOT internal AND database_name = current_database() AND schema_name <> '_setpoint'";
   const definitions = new Map<string, string>();
@@ -45,8 +45,8 @@ export async function readCatalog(connection: Connection): Promise<Map<string, C
 }
 
 /**
- * Which stamped tables are not what their last publication left. `isSealed`: nobody else has written to the file, so that the
- * rows need not be read.
+ * Ids of the stamped tables that are not what their last publication left. If `isSealed`, nobody else has written to
+ * the file, so the rows are not read.
  */
 export async function driftedTables(
   stamps: Iterable<StoredStamp>,
@@ -73,7 +73,7 @@ export async function driftedTables(
       if (rows !== stored.stamp.rows || checksum !== stored.checksum) drifted.add(stored.id);
     }
   }
-  // A view whose text was never recorded: it was made shortly before our process was killed.
+  // The text of the view was never recorded: our process was killed soon after it created the view.
   for (const { id, type, definition } of unproven) {
     if (type === "view" && definition === undefined) drifted.add(id);
   }
@@ -85,7 +85,7 @@ async function hasOtherForm(stored: StoredStamp, entry: CatalogEntry, connection
   if (type !== entry.type) return true;
   if (type === "view") return definition !== undefined && definition !== entry.definition;
   if (hasColumns(columns, entry.columns)) return false;
-  // The catalog calls some types otherwise than results do, such as JSON: the words of the stamp decide.
+  // The catalog names some types, such as JSON, differently from query results. The stamp has the names of results.
   return !hasColumns(columns, await connection.columns(`FROM ${qualified(table, schema)}`, { part: "engine" }));
 }
 
@@ -96,12 +96,12 @@ function hasColumns(columns: readonly Column[], found: readonly Column[]): boole
   );
 }
 
-/** Results and the catalog quote the names in nested types differently. */
+/** Query results and the catalog quote the names in nested types differently. */
 function plainType(type: string): string {
   return type.replaceAll('"', "").toLowerCase();
 }
 
-/** What `SET search_path` takes so that names are looked up in the schema first. */
+/** The value of `search_path` with which names are looked up in the schema first, then in `main`. */
 export function searchPath(schema: string): string {
   return [schema, "main"].map((name) => identifier(name).replaceAll("'", "''")).join(",");
 }

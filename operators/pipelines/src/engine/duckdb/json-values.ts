@@ -15,12 +15,13 @@ import type { Column } from "../engine.js";
 
 const TIMESTAMP = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:\+00(?::00)?)?$/;
 
-/** So many digits of a decimal come back from a number as they went in. */
+/** A JavaScript number keeps a decimal of up to this many digits exactly. */
 const EXACT_DIGITS = 15;
 
 /**
- * Integers and decimals that a number holds exactly are numbers; what is not finite is null, as JSON has no number for it; maps
- * and unions are objects, JSON is what it says, and timestamps are in the form of RFC 3339.
+ * Converts a value of DuckDB to JSON. Integers and decimals are numbers if a number holds them exactly, otherwise text.
+ * Values that are not finite are null, because JSON has no number for them. Maps and unions are objects, values of type
+ * JSON are their content, and timestamps have the form of RFC 3339.
  */
 const jsonValue: DuckDBValueConverter<Json> = (value, type, converter) => {
   if (typeof value === "bigint") return integer(value);
@@ -53,7 +54,7 @@ function integer(value: bigint): Json {
   return isExact ? Number(value) : String(value);
 }
 
-/** DuckDB writes NaN too, which is no JSON. */
+/** DuckDB may write NaN, which is not JSON. Such a text stays a text. */
 function parsedJson(text: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -69,7 +70,7 @@ function isTimestamp(type: DuckDBType): boolean {
 export type Row = Readonly<Record<string, Json>>;
 
 export function rowsOf(reader: DuckDBResultReader): Row[] {
-  // The types of the result, not those of its vectors: these do not tell JSON from text.
+  // Use the types of the result. The types of its vectors do not distinguish JSON from text.
   const types = reader.columnTypes();
   const names = reader.deduplicatedColumnNames();
   return reader

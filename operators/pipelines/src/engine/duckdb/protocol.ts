@@ -13,11 +13,11 @@ import type {
 export interface OpenRequest {
   readonly path: string;
   readonly settings: Readonly<Record<string, string>>;
-  /** Whether nobody has written to the file since our process last did: what the stamps say then needs no proof. */
+  /** True if nobody has written to the file since our process last did. The stamps then need no check. */
   readonly isSealed: boolean;
 }
 
-/** What the child can be asked: arguments and answer of each call. Both are JSON. */
+/** The calls that the child answers, with their arguments and answers. Both are JSON. */
 export interface Calls {
   open: { readonly args: OpenRequest; readonly answer: null };
   parse: { readonly args: readonly string[]; readonly answer: readonly ParsedStatement[] };
@@ -27,7 +27,7 @@ export interface Calls {
     readonly answer: QueryResult;
   };
   publish: { readonly args: Publication; readonly answer: TableFacts };
-  /** Of every table and view, stamped or not, and of what was asked for. */
+  /** Facts of every table and view, stamped or not, and of every open request. */
   facts: { readonly args: null; readonly answer: readonly TableFacts[] };
   partitions: { readonly args: TableName; readonly answer: readonly PartitionRecord[] };
   savePartitions: {
@@ -38,7 +38,7 @@ export interface Calls {
   drop: { readonly args: TableName; readonly answer: null };
   request: { readonly args: TableName & { readonly request: RefreshRequest }; readonly answer: null };
   dropSchema: { readonly args: { readonly schema: string }; readonly answer: null };
-  /** Brings everything from the log into the file. */
+  /** Writes the log into the file. */
   checkpoint: { readonly args: null; readonly answer: null };
   close: { readonly args: null; readonly answer: null };
 }
@@ -67,11 +67,11 @@ export type FromChild =
   | { readonly type: "progress"; readonly id: number; readonly share: number }
   | { readonly type: "pong" };
 
-/** An error between the processes. `aborted`: the call was interrupted, as it was asked to. */
+/** An error that the child sends to its parent. `aborted`: the call was interrupted on request. */
 export interface WireError {
   readonly code: PipelinesErrorCode | "aborted" | "lock" | "broken";
   readonly message: string;
   readonly position?: StatementPosition;
-  /** The database takes no more statements until it is opened again. */
+  /** True if the database accepts no more statements until it is opened again. */
   readonly isFatal?: boolean;
 }

@@ -15,26 +15,26 @@ import { EngineFailure, type StatementOrigin } from "./duckdb-error.js";
 import { identifier, literal, MAIN_SCHEMA, qualified, tableId } from "./sql-text.js";
 import { isOfSession, statementsOf } from "./statements.js";
 
-/** Rows of a run before they come to the table. */
+/** Temporary table for the rows of a merge or an overwrite. */
 const STAGED = "temp._setpoint_staged";
 
 export interface PublishContext {
   readonly connection: Connection;
-  /** What is at the table's name now. */
+  /** What exists at the table's name now. */
   readonly existing: "table" | "view" | undefined;
-  /** The stamp of the table as it is. */
+  /** The current stamp of the table. */
   readonly previous: StoredStamp | undefined;
   readonly nextSeq: () => number;
 }
 
-/** Makes all of a publication in one transaction. The caller checks that the commit took place. */
+/** Runs a whole publication in one transaction. The caller checks that the commit took place. */
 export async function publish(publication: Publication, context: PublishContext): Promise<StoredStamp> {
   const { connection } = context;
   const { schema = MAIN_SCHEMA, table, tests, stateSql, partitions, fulfils, runId } = publication;
   const startedMs = systemClock.monotonic();
   const id = tableId(table, schema);
   const before = piecesOf("before", publication.before);
-  // ATTACH and SET are no part of any transaction.
+  // ATTACH and SET do not belong to a transaction. Run such statements before it begins.
   for (const { sql, origin } of before.filter(({ isSession }) => isSession)) await connection.run(sql, origin);
   const transaction = new Transaction(connection);
   for (const { sql, origin } of before.filter(({ isSession }) => !isSession)) await transaction.run(sql, origin);
@@ -66,7 +66,7 @@ export async function publish(publication: Publication, context: PublishContext)
   };
   const { type, columns } = output;
   const stored: StoredStamp = { id, schema, table, type, stamp, columns, isDrifted: false };
-  // Nothing is committed after an interrupt: a COMMIT would not tell that the work was rolled back.
+  // Do not commit after an interrupt: COMMIT may succeed although the work was rolled back.
   connection.throwIfInterrupted();
   const seq = context.nextSeq();
   if (type === "view") {
@@ -80,7 +80,7 @@ export async function publish(publication: Publication, context: PublishContext)
   return { ...stored, checksum, stamp: { ...stamp, rows, outputVersion: version } };
 }
 
-/** Begins with its first statement: each trip to the database counts where tables are small. */
+/** Sends BEGIN together with the first statement, because each round trip matters for small tables. */
 class Transaction {
   readonly #connection: Connection;
   #opening = "BEGIN; ";
@@ -101,7 +101,7 @@ class Transaction {
   }
 }
 
-/** The statements before or after a run, each with the place that an error in it is to name. */
+/** The statements before or after the write, each with the place that its errors name. */
 export function piecesOf(
   name: "before" | "after",
   texts: readonly string[],
@@ -151,7 +151,7 @@ async function writeTable(
   }
   await make(`CREATE OR REPLACE TEMP TABLE ${STAGED} AS `, write.sql);
   const keys = write.type === "merge" ? write.uniqueKey.map(identifier) : [write.partitionBy];
-  // Of the staged rows only the keys, under names that no column of the table has.
+  // Select only the keys of the staged rows, under names that no column of the table has.
   const staged = keys.map((key, at) => `(${key}) AS _setpoint_key_${at}`).join(", ");
   const equal = keys.map((key, at) => `staged._setpoint_key_${at} IS NOT DISTINCT FROM (${key})`).join(" AND ");
   const origin = { part: "write" };
@@ -163,7 +163,7 @@ async function writeTable(
   await transaction.run(`DROP TABLE ${STAGED}`);
 }
 
-/** Two statements in one text would do more than make a table. */
+/** Refuses a text with several statements, which would do more than create a table. */
 async function oneStatement(sql: string, connection: Connection): Promise<void> {
   if (!sql.includes(";")) return;
   const { count } = await connection.duckdb.extractStatements(sql).catch(() => ({ count: 1 }));
@@ -185,7 +185,7 @@ async function runTests(tests: Publication["tests"], connection: Connection): Pr
 interface Output {
   readonly type: "table" | "view";
   readonly columns: readonly Column[];
-  /** Of a view; that of a table follows from its rows. */
+  /** The output version of a view. That of a table is computed from its rows. */
   readonly version?: string;
 }
 
@@ -199,7 +199,7 @@ async function outputOf({ schema, table, write, stamp }: Publication, context: P
   return { type: "view", columns, ...(previous ? { version: previous.stamp.outputVersion } : {}) };
 }
 
-/** How many rows the tables have, and a sum of the hashes of all of them. */
+/** The row count and the checksum of each table. */
 export async function contentOf(
   targets: readonly string[],
   connection: Connection,

@@ -6,8 +6,8 @@ const HEADER_BYTES = 3 * 4_096;
 const TAIL_BYTES = 64 * 1_024;
 
 /**
- * What a database file looks like: every checkpoint changes the headers, and every commit the log. Must not be called in the
- * engine's own process: closing a file there would give up DuckDB's lock on it.
+ * Identifies the state of a database file: every checkpoint changes the headers, and every commit changes the log. Must
+ * not be called in the engine's own process: closing the file there would release DuckDB's lock on it.
  */
 export function fingerprint(path: string): string | undefined {
   try {
@@ -28,7 +28,7 @@ export function isSealed(path: string): boolean {
   }
 }
 
-/** Records what the file looks like while nobody writes to it. */
+/** Records the fingerprint of the file while nobody writes to it. */
 export function seal(path: string): void {
   const print = fingerprint(path);
   if (print === undefined) return;
@@ -37,7 +37,7 @@ export function seal(path: string): void {
     writeFileSync(aside, print, { mode: 0o600 });
     renameSync(aside, sealPath(path));
   } catch {
-    // Without a seal the next start reads the tables once.
+    // Ignore the failure: without a seal, the next start reads all tables once.
   }
 }
 

@@ -1,4 +1,4 @@
-/** So many at once; the others wait in line. */
+/** A fixed number of tasks run at once; the others wait in order. */
 export class Slots {
   #free: number;
   readonly #line: (() => void)[] = [];

@@ -20,7 +20,7 @@ export function qualified(table: string, schema: string = MAIN_SCHEMA): string {
   return `${identifier(schema)}.${identifier(table)}`;
 }
 
-/** What identifies a table: names that differ in case alone are one name. */
+/** Identifies a table. Names that differ only in case are the same name. */
 export function tableId(table: string, schema: string = MAIN_SCHEMA): string {
   return `${schema}.${table}`.toLowerCase();
 }
