@@ -11,7 +11,7 @@ const flag = (description: string): CommandOption => ({ type: "boolean", descrip
 
 const output = text("FORMAT", "json or yaml, for scripts", { short: "o", choices: ["json", "yaml"] });
 
-/** How the files are read. */
+/** Options that say how to read the files. */
 const reading = {
   environment: text("NAME", "the environment whose overrides apply to the files, such as dev or prod", {
     default: "dev",
@@ -19,7 +19,7 @@ const reading = {
   var: text("NAME=VALUE", "the value of a variable; takes precedence over .env files", { multiple: true }),
 };
 
-/** Where and how models are built. */
+/** Options that say where and how to build models. */
 const building = {
   ...reading,
   env: text("NAME", "builds in a schema of this name; unchanged tables are views of the main schema"),
@@ -42,7 +42,10 @@ const command = (
 
 const BUSY = "If another process runs on the folder, that process answers.";
 
-/** `setpoint pipelines …`. Every start of the command line loads this module: what a command needs is imported when it runs. */
+/**
+ * `setpoint pipelines …`. Every start of the command line loads this module, so a command imports what it needs only
+ * when it runs.
+ */
 export const pipelines: CommandGroup = {
   name: "pipelines",
   summary: "Builds and refreshes the tables that a folder of SQL and YAML files declares.",

@@ -65,9 +65,9 @@ export type PipelinesErrorCode = keyof typeof pipelinesErrors;
 
 /** Where in the texts of a call the engine found the error. */
 export interface StatementPosition {
-  /** Of a publication `write`, `state`, `before 0`, `after 1`, `test NAME`; of a query `query`. */
+  /** In a publication: `write`, `state`, `before 0`, `after 1` or `test NAME`. In a query: `query`. */
   readonly part: string;
-  /** In characters from the beginning of that text. */
+  /** Offset in that text, in characters. */
   readonly offset?: number;
 }
 

@@ -3,7 +3,7 @@ import { type CommandContext, UsageError } from "setpoint/command";
 import type { PipelinesOptions } from "../runtime/open-pipelines.js";
 import { commandLog } from "./printing.js";
 
-/** `[DIR] NAME...`: the folder, the current one unless given, and what else there is. */
+/** Parses `[DIR] NAME...`. The folder is the current one by default. */
 export function folderAndNames({ positionals }: CommandContext): {
   readonly folder: string;
   readonly names: readonly string[];
@@ -13,7 +13,7 @@ export function folderAndNames({ positionals }: CommandContext): {
   return { folder: positionals[at]!, names: positionals.filter((_, index) => index !== at) };
 }
 
-/** `[DIR]` alone. */
+/** Parses `[DIR]`. */
 export function folderOf({ positionals }: CommandContext): string {
   if (positionals.length > 1) throw new UsageError(`expected one folder, not ${positionals.join(" ")}`);
   return positionals[0] ?? ".";
@@ -23,7 +23,7 @@ function isFolder(path: string | undefined): boolean {
   return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** The options that say how files are read and tables are built. */
+/** The options that say how to read files and build tables. */
 export function pipelinesOptions(context: CommandContext): PipelinesOptions {
   const { values, signal } = context;
   const schema = values.env as string | undefined;
@@ -49,7 +49,7 @@ function variable(text: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** A whole number of an option. */
+/** The whole number in an option. */
 export function numberOf({ values }: CommandContext, option: string): number | undefined {
   const value = values[option];
   if (value === undefined) return undefined;
@@ -57,7 +57,7 @@ export function numberOf({ values }: CommandContext, option: string): number | u
   throw new UsageError(`--${option} ${String(value)}: expected a whole number`);
 }
 
-/** The JSON of an option. */
+/** The JSON in an option. */
 export function jsonOf({ values }: CommandContext, option: string): unknown {
   const value = values[option];
   if (value === undefined) return undefined;

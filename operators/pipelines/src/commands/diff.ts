@@ -6,7 +6,7 @@ import type { Pipelines } from "../runtime/pipelines.js";
 import { folderAndNames, numberOf, pipelinesOptions } from "./arguments.js";
 import { isForScript, printProblems, printValue, table } from "./printing.js";
 
-/** A name that no person gives to an environment. */
+/** The temporary schema. No user is likely to give this name to an environment. */
 const SCHEMA = "setpoint_diff";
 
 interface Side {
@@ -45,7 +45,7 @@ export async function runDiff(context: CommandContext): Promise<number> {
   }
 }
 
-/** Rows of one table that the other lacks. Where the columns differ, rows are compared as JSON. */
+/** Rows of one table that the other lacks. If the columns differ, it compares rows as JSON. */
 async function side(
   { engine }: Pipelines,
   from: string,

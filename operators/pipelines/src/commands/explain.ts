@@ -23,7 +23,7 @@ export async function runExplain(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Nobody keeps the folder: what the last process left, and what a run would do. */
+/** Explains a resource while no process runs on the folder: what the last process left, and what a run would do. */
 async function explainClosed(context: CommandContext, place: StateFolder, text: string): Promise<ExplanationView> {
   const { project, existing, plan } = await planFolder(place, pipelinesOptions(context));
   const name = text.split("/").at(-1)!.toLowerCase();

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { type CommandContext, CommandError, UsageError } from "setpoint/command";
 import { isForScript, printValue } from "./printing.js";
 
-/** A project that shows the parts: a source from a file, a view, a table on a schedule with a test. */
+/** The sample project: a source from a file, a view, and a table with a schedule and a test. */
 const FILES: Readonly<Record<string, string>> = {
   "setpoint.yaml": "display_name: Shop\nolap_connector: duckdb\n",
   "data/orders.csv": [

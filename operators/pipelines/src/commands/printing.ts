@@ -50,13 +50,13 @@ export function printRows(context: CommandContext, { columns, rows, isCut }: Que
   if (isCut) context.stderr(`(${rows.length} rows of more: see --limit)`);
 }
 
-/** What is wrong with the files, one line each. Gives the number of errors. */
+/** Prints the problems of the files, one line each. Returns the number of errors. */
 export function printProblems({ stderr }: CommandContext, { problems }: Project): number {
   for (const problem of problems) stderr(`${problem.severity}: ${problemText(problem)}`);
   return problems.filter(({ severity }) => severity === "error").length;
 }
 
-/** Warnings and errors of the runtime, on standard error. */
+/** A logger that prints warnings and errors to standard error. */
 export function commandLog({ stderr }: CommandContext): Logger {
   const log: Logger = {
     debug: () => {},

@@ -5,19 +5,19 @@ import type { Pipelines } from "../runtime/pipelines.js";
 import { durationText } from "./printing.js";
 
 const REDRAW_MS = 100;
-/** Shorter runs flash by. */
+/** Shorter runs are not shown: they would only flash by. */
 const SHOWN_AFTER_MS = 500;
 const MOST_LINES = 8;
 const BAR = 20;
 
 interface Run {
   readonly startedAt: number;
-  /** Of the last run, so that a person can guess. */
+  /** Duration of the last run, as an estimate for the user. */
   readonly lastMs: number | undefined;
   share: number;
 }
 
-/** What runs now, one line each, drawn anew as it goes on; on a terminal alone. */
+/** Draws one line for each running resource, and draws them again as they go on. Only on a terminal. */
 export class Progress {
   readonly #terminal: CommandContext["terminal"];
   readonly #clock: Clock;
@@ -55,7 +55,7 @@ export class Progress {
     };
   }
 
-  /** Wipes what was drawn. */
+  /** Erases the drawn lines. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -44,7 +44,7 @@ export async function runRun(context: CommandContext): Promise<number> {
   }
 }
 
-/** A table may have been changed by hand in between: looks once more before it says that all is fresh. */
+/** Waits until nothing runs. Then checks the tables once more, because somebody may have changed one meanwhile. */
 async function untilIdle(pipelines: Pipelines, signal: AbortSignal): Promise<void> {
   const interrupted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   for (let round = 0; round < 2 && !signal.aborted; round++) {

@@ -36,7 +36,7 @@ export async function runStart(context: CommandContext): Promise<number> {
   }
 }
 
-/** Fulfilled by an interrupt; rejects where the graph had to stop. */
+/** Resolves on an interrupt. Rejects if the graph had to stop. */
 async function ended(pipelines: Pipelines, signal: AbortSignal): Promise<void> {
   const interrupted = new Promise<undefined>((resolve) => {
     if (signal.aborted) resolve(undefined);
@@ -46,7 +46,7 @@ async function ended(pipelines: Pipelines, signal: AbortSignal): Promise<void> {
   if (error !== undefined) throw error;
 }
 
-/** A line for what changes: runs that ended, problems that came and went. */
+/** Prints a line for each change: finished runs, new problems and removed resources. */
 function tell(context: CommandContext, pipelines: Pipelines): Disposable {
   const { stdout } = context;
   const say = (line: string, fields: Readonly<Record<string, unknown>>): void => {

@@ -5,7 +5,7 @@ import { yamlSettings } from "./yaml-settings.js";
 
 const ANNOTATION = /^--[ \t]*@([\w.-]+)[ \t]*(?::[ \t]*(.*?))?[ \t\r]*$/gm;
 
-/** Settings in comments of a SQL text: `-- @materialize: true`. Dots nest; a key alone is true. */
+/** Settings in comments of a SQL text: `-- @materialize: true`. A dot in a key nests. A key without a value is true. */
 export function annotationsOf(sql: SourceText): SettingMap {
   let settings = emptyMap(placeOf(sql, 0));
   if (!sql.text.includes("@")) return settings;
@@ -18,7 +18,7 @@ export function annotationsOf(sql: SourceText): SettingMap {
   return settings;
 }
 
-/** A value in the syntax of YAML. */
+/** Parses a value in the syntax of YAML. */
 export function yamlValue(text: string, place: Place): Setting {
   const value = yamlSettings(place.path, `value: ${text}`).entries.get("value")!.value;
   return moved(value, place);
@@ -34,7 +34,7 @@ function moved(setting: Setting, place: Place): Setting {
   return { ...setting, place, entries: new Map(entries) };
 }
 
-/** A copy of the map in which the key, perhaps deeper down, has the value. */
+/** A copy of the map with the entry at the given path of keys. */
 export function withKey(map: SettingMap, [first = "", ...rest]: readonly string[], entry: SettingEntry): SettingMap {
   const below = map.entries.get(first)?.value;
   if (rest.length > 0 && below && below.type !== "map")

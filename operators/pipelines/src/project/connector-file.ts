@@ -2,7 +2,7 @@ import { fileKind, type NamedRef } from "./file-kind.js";
 import { faultAt } from "./problem-error.js";
 import { plain, type SettingMap, textAt, textsIn } from "./setting.js";
 
-/** A connector as its file declares it. Properties are templates: secrets stand in variables, not in the spec. */
+/** A connector as its file declares it. Properties are templates: secrets belong in variables, not in the spec. */
 export interface ConnectorSpec {
   readonly driver: string;
   readonly properties: Readonly<Record<string, unknown>>;
@@ -12,12 +12,12 @@ export interface ConnectorSpec {
 
 const COMMON = new Set("version type kind name namespace refs tags parser connector driver managed".split(" "));
 
-/** What a file says besides the keys that every file of its kind has. */
+/** The settings of a file without the keys that every file of its kind has. */
 export function propertiesOf(settings: SettingMap, known: ReadonlySet<string>): SettingMap {
   return { ...settings, entries: new Map([...settings.entries].filter(([key]) => !known.has(key))) };
 }
 
-/** Rill's way to say a connector's properties, secrets above all: the variable `connector.NAME.PROPERTY`. */
+/** Rill's name of a variable for a connector's property, mostly a secret: `connector.NAME.PROPERTY`. */
 const VARIABLE = /^connector\.([^.]+)\.(.+)$/;
 
 function fromVariables(name: string, variables: Readonly<Record<string, string>>) {
@@ -47,7 +47,7 @@ export const connectorFile = fileKind({
   },
 });
 
-/** Connectors that no file of their own declares, but the project file or variables do. */
+/** Connectors that the project file or variables declare, without a file of their own. */
 export function impliedConnectors(
   stated: ReadonlyMap<string, { readonly driver: string; readonly properties: unknown }>,
   variables: Readonly<Record<string, string>>,

@@ -4,7 +4,7 @@ import { readdir, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** Longer files are told apart by size and time alone. */
+/** Larger files are compared only by size and modification time. */
 const LONGEST_HASHED = 64 * 1024 * 1024;
 
 interface KnownContent {
@@ -12,7 +12,7 @@ interface KnownContent {
   readonly hash: string;
 }
 
-/** Says what local files hold, by paths and globs. A file is read again only when its size or its times changed. */
+/** Fingerprints local files, by path or glob. Reads a file again only if its size or times have changed. */
 export class DataFiles {
   readonly #folder: string;
   readonly #contents = new Map<string, KnownContent>();
@@ -23,14 +23,14 @@ export class DataFiles {
     this.#folder = folder;
   }
 
-  /** Equal for equal names and content of all files that match. */
+  /** Equal if the names and contents of all matching files are equal. */
   async fingerprint(pattern: string): Promise<string> {
     const paths = isGlob(pattern) ? await this.#expand(pattern) : [pattern];
     const contents = await Promise.all(paths.map(async (path) => [path, await this.#hashOf(path)]));
     return createHash("sha256").update(JSON.stringify(contents)).digest("base64url");
   }
 
-  /** Whether a path, relative to the project's folder, is one of those that a pattern means. */
+  /** Whether a pattern matches a path, which is relative to the project's folder. */
   matches(pattern: string, path: string): boolean {
     const inside = isAbsolute(pattern) ? relative(this.#folder, pattern) : pattern.replace(/^\.\//, "");
     const wanted = isGlob(inside) ? globPattern(inside) : undefined;
@@ -84,7 +84,7 @@ export function isGlob(path: string): boolean {
   return /[*?[{]/.test(path);
 }
 
-/** `*`, `**`, `?`, `[a-c]` and `{a,b}`. */
+/** Converts a glob to a regular expression. Knows `*`, `**`, `?`, `[a-c]` and `{a,b}`. */
 export function globPattern(glob: string): RegExp {
   const parts = glob.matchAll(/\*\*\/?|\*|\?|\[!?[^\]]*\]|\{[^{}]*\}|[\s\S]/g);
   const source = [...parts].map(([part]) => {

@@ -13,7 +13,7 @@ export interface FoundFile {
   readonly stamp: string;
 }
 
-/** Names of the project file, the first that is there is taken. */
+/** Names of the project file. The first that exists is used. */
 export const PROJECT_FILES = ["setpoint.yaml", "setpoint.yml", "rill.yaml", "rill.yml"] as const;
 
 export function isProjectPath(path: string): boolean {
@@ -30,7 +30,7 @@ function isHidden(name: string, path: string): boolean {
   return name.startsWith(".") || name === "node_modules" || path.startsWith("tmp/");
 }
 
-/** All files of the project below a folder, sorted. Hidden folders, `node_modules` and `tmp` are left out. */
+/** All files of the project below a folder, sorted. Skips hidden folders, `node_modules` and `tmp`. */
 export async function findFiles(
   folder: string,
 ): Promise<{ files: readonly FoundFile[]; problems: readonly Problem[] }> {
@@ -55,7 +55,7 @@ export async function findFiles(
   return { files: files.filter((file) => file !== undefined), problems };
 }
 
-/** A file as it is now; undefined where there is none. */
+/** The file as it is now; undefined if it does not exist. */
 export async function fileAt(folder: string, path: string): Promise<FoundFile | undefined> {
   const found = await stat(join(folder, path)).catch(() => undefined);
   return found?.isFile()
@@ -63,13 +63,13 @@ export async function fileAt(folder: string, path: string): Promise<FoundFile | 
     : undefined;
 }
 
-/** Whether a folder that may hold files of the project is at a path. */
+/** Whether a path is a folder that may hold files of the project. */
 export async function isFolder(folder: string, path: string): Promise<boolean> {
   if (path.split("/").some((part) => isHidden(part, `${path}/`))) return false;
   return (await stat(join(folder, path)).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** The text of a file, or what is wrong with it. */
+/** The text of a file, or the problem that prevents reading it. */
 export async function readText(folder: string, { path, size }: FoundFile): Promise<string | Problem> {
   const place = { path, line: 1, column: 1 };
   if (size > LONGEST_FILE)

@@ -9,7 +9,9 @@ interface EnvEntry {
 
 const LINE = /^\s*(?:export\s+)?([\w.-]+)\s*[=:]\s*(.*)$/;
 
-/** The variables of a `.env` file; `$NAME` and `${NAME}` stand for other variables of the file, or those given. */
+/**
+ * Parses the variables of a `.env` file. `$NAME` and `${NAME}` stand for other variables of the file, or of `outer`.
+ */
 export function envFile(
   path: string,
   text: string,

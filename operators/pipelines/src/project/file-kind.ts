@@ -6,14 +6,14 @@ import type { SqlAnalysis, SqlOptions, TextAnalysis } from "./sql-analysis.js";
 /** Another resource that a file names. */
 export interface NamedRef {
   readonly name: string;
-  /** The `type` of its file; undefined where any will do. */
+  /** The `type` of its file; undefined if any type will do. */
   readonly type?: string;
   readonly place: Place;
-  /** Whether it may be absent: connectors that the engine has by itself, for one. */
+  /** Whether it may be missing, as a connector that the engine has built in. */
   readonly isOptional?: boolean;
 }
 
-/** A table that SQL reads. It is a ref where a model of that name is there, otherwise perhaps a table that somebody else made. */
+/** A table that SQL reads. It is a ref if a model has that name. Otherwise somebody else may have created it. */
 export interface TableUse {
   readonly name: string;
   readonly place: Place;
@@ -21,35 +21,35 @@ export interface TableUse {
 
 /** What a file declares, before names are resolved. */
 export interface Declaration {
-  /** Plain JSON, of the type that the graph's kind takes. */
+  /** Plain JSON: the spec for the kind in the graph. */
   readonly spec: unknown;
   readonly refs?: readonly NamedRef[];
   readonly tables?: readonly TableUse[];
-  /** The table that it keeps, if it has another name than the resource: SQL may use both. */
+  /** The name of the resource's table, if it differs from the resource's name. SQL may use both. */
   readonly tableName?: string;
-  /** Local files and globs whose change is a reason to read this file again. */
+  /** Local files and globs. When their content changes, this file is parsed again. */
   readonly patterns?: readonly string[];
   readonly warnings?: readonly Problem[];
 }
 
-/** What a file kind may use. */
+/** What a file kind can use while it parses a file. */
 export interface FileContext {
   readonly settings: ProjectSettings;
-  /** The driver of a connector; its name where no file declares it. */
+  /** The driver of a connector, or the connector's name if no file declares it. */
   driverOf(connector: string): string;
   /** Whether a DuckDB connector is another database than the one in which models are built. */
   isElsewhere(connector: string): boolean;
-  /** Renders a template with all its branches, and parses what it becomes. Throws where the file is wrong. */
+  /** Renders all branches of a template, and parses the resulting SQL. Throws if the file is wrong. */
   sql(text: SourceText, options?: SqlOptions): Promise<SqlAnalysis>;
-  /** The same for a template that is no SQL. */
+  /** Like `sql`, but for a template that is not SQL. */
   text(text: SourceText): TextAnalysis;
-  /** Says what the matching local files hold; equal for equal content. */
+  /** A fingerprint of the matching local files. Equal for equal content. */
   fingerprint(pattern: string): Promise<string>;
 }
 
 /**
- * A type of file: what its `type:` is called, and how it becomes a resource of the graph. Models, sources and connectors are
- * such kinds; a user's own are given to `ProjectParser`.
+ * A type of file: the name in its `type:`, and how such a file becomes a resource of the graph. Models, sources and
+ * connectors are such kinds; users pass their own to `openPipelines`, in `fileKinds`.
  *
  * ```ts
  * const exports = fileKind({
@@ -64,11 +64,11 @@ export interface FileKind {
   readonly type: string;
   /** The kind of its resources in the graph. */
   readonly kind: string;
-  /** Folders at the top of the project whose files are of this type unless they say otherwise. */
+  /** Folders at the top of the project whose files have this type by default. */
   readonly directories?: readonly string[];
-  /** The key of the project file that has defaults for files of this type. */
+  /** The key of the project file with default settings for files of this type. */
   readonly defaults?: string;
-  /** Absent for a type that is listed but not run. Throws a `ProblemError` where the file is wrong. */
+  /** Missing for a type that is listed but not run. Throws a `ProblemError` if the file is wrong. */
   parse?(file: ResourceFile, context: FileContext): Declaration | Promise<Declaration>;
 }
 

@@ -35,7 +35,7 @@ import { type Place, type Problem, placeOf, type SourceText } from "./source-tex
 import { digestOf, type TextAnalysis } from "./sql-analysis.js";
 import { suggestionsFor } from "./suggestion.js";
 
-/** Keys of a model's file that are no options of its input. */
+/** Keys of a model's file that are not options of its input. */
 const KEYS = new Set(
   `version type kind name namespace refs tags parser connector sql materialize output stage refresh timeout incremental state
   partitions splits partitions_watermark partitions_concurrency change_mode retry tests unit_tests pre_exec post_exec path uri
@@ -148,7 +148,7 @@ async function declared(file: ResourceFile, context: FileContext, isSource: bool
   };
 }
 
-/** Of what the files say but for the name: equal for a file that was moved as it is. */
+/** Hash of what the files say, without the name. A file that was moved without an edit keeps it. */
 function textHashOf({ settings, sql }: ResourceFile): string {
   const entries = [...settings.entries].filter(([key]) => key !== "name" && key !== "namespace");
   return digestOf([sql?.text, plain({ ...settings, entries: new Map(entries) })]);
@@ -216,7 +216,7 @@ function formatOf(settings: SettingMap): FileFormat | undefined {
   return format === undefined ? undefined : FORMATS[format];
 }
 
-/** Sources named their connector in `type` once. */
+/** Old sources name their connector in `type`. */
 function oldConnector(settings: SettingMap, isSource: boolean): SourceText | undefined {
   const type = textAt(settings, "type") ?? textAt(settings, "kind");
   return isSource && type && !/^(source|model)$/i.test(type.text) ? type : undefined;
@@ -255,7 +255,7 @@ function outputOf({ settings, name, place }: ResourceFile, context: FileContext,
   };
 }
 
-/** `state: { sql: … }`. */
+/** The SQL of a map such as `state: { sql: … }`. */
 function sqlIn(settings: SettingMap, key: string): SourceText | undefined {
   const map = mapAt(settings, key);
   if (!map) return undefined;
@@ -362,7 +362,7 @@ function patternsOf(
   return [...new Set(all)].filter((path) => !/^[a-z][a-z0-9+.-]+:\/\//i.test(path)).sort();
 }
 
-/** Tables that statements before the query make, in lower case. */
+/** The tables that the statements before the query create, in lower case. */
 function tablesMadeBy(script: string): ReadonlySet<string> {
   const made = script.matchAll(
     /\bcreate\s+(?:or\s+replace\s+)?(?:temp(?:orary)?\s+)?(?:table|view)\s+(?:if\s+not\s+exists\s+)?"?([\w.]+)/gi,
@@ -370,7 +370,7 @@ function tablesMadeBy(script: string): ReadonlySet<string> {
   return new Set([...made].map(([, name]) => name!.toLowerCase()));
 }
 
-/** A key that is nobody's may be an option of the input, unless it looks like one that was mistyped. */
+/** Warns of unknown keys that look mistyped. Any other unknown key may be an option of the input. */
 function unknownKeys(settings: SettingMap): readonly Problem[] {
   return [...settings.entries].flatMap(([key, { key: place }]): readonly Problem[] => {
     if (KEYS.has(key) || OPTION_KEYS.has(key)) return [];

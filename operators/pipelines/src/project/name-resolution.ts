@@ -5,14 +5,14 @@ import type { DeclaredResource, Project, UnrunFile } from "./project.js";
 import type { Place, Problem } from "./source-text.js";
 import { didYouMean } from "./suggestion.js";
 
-/** One resource's files, as far as they could be understood. */
+/** The files of one resource, as far as they could be parsed. */
 export interface ParsedFile {
   readonly paths: readonly string[];
   readonly kind: FileKind;
   readonly name: string;
   readonly place: Place;
   readonly tags: readonly string[];
-  /** Undefined where the file is broken, or of a kind that is not run. */
+  /** Undefined if the file is broken, or of a kind that is not run. */
   readonly declaration?: Declaration;
   readonly problems: readonly Problem[];
 }
@@ -21,7 +21,7 @@ export type ResolvedFiles = Pick<Project, "resources" | "broken" | "unrun" | "pr
 
 const SYSTEM_TABLE = /^(duckdb_|pg_|sqlite_)/i;
 
-/** Gives each name to the first file that wants it, and leads refs and tables to resources. Pure. */
+/** Gives each name to the first file that claims it, and resolves refs and tables to resources. Pure. */
 export function resolvedFiles(files: readonly ParsedFile[], kinds: readonly FileKind[]): ResolvedFiles {
   const names = new Names(files);
   const resources: DeclaredResource[] = [];

@@ -1,6 +1,6 @@
 import type { Place, Problem } from "./source-text.js";
 
-/** Ends the parse of one file; the file declares nothing then. */
+/** Ends the parse of one file, which then declares nothing. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
   readonly problems: readonly Problem[];

@@ -28,14 +28,14 @@ export interface ProjectParserOptions {
   readonly folder: string;
   /** `dev` by default. */
   readonly environment?: string;
-  /** Variables that win over those of all files. */
+  /** Variables that take precedence over those of all files. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly engine: Pick<Engine, "parse">;
   /** Types of files besides Rill's own. */
   readonly kinds?: readonly FileKind[];
 }
 
-/** How much the passes did so far. */
+/** How much work the passes have done so far. */
 export interface ParserWork {
   readonly filesRead: number;
   readonly resourcesParsed: number;
@@ -48,11 +48,11 @@ interface KnownFile {
   readonly text: string | Problem;
 }
 
-/** One resource's files between passes. */
+/** The files of one resource, kept between passes. */
 interface Stem {
   readonly texts: FileTexts | Problem;
   readonly paths: readonly string[];
-  /** What the last parse of it gave; undefined while it has to be parsed. */
+  /** The result of the last parse; undefined if it has to be parsed. */
   readonly parsed?: ParsedFile;
 }
 
@@ -61,15 +61,15 @@ interface Configuration {
   readonly settings: ProjectSettings;
   /** Drivers by the name of their connector. */
   readonly drivers: ReadonlyMap<string, string>;
-  /** Names of the DuckDB connectors that say where their database is. */
+  /** Names of the connectors that set the `path` of their database. */
   readonly databases: ReadonlySet<string>;
 }
 
 const RILL_KINDS: readonly FileKind[] = [modelFile, sourceFile, connectorFile, ...unrunFiles];
 
 /**
- * Reads the files of a project and keeps what it learnt: a later pass reads and parses only what changed since. One broken file
- * harms only itself. Passes follow each other; calls may overlap.
+ * Parses the files of a project. A later pass reads and parses only what has changed since. A broken file affects only
+ * itself. Calls may overlap; the passes run one after the other.
  */
 export class ProjectParser {
   readonly #folder: string;
@@ -80,13 +80,13 @@ export class ProjectParser {
   readonly #data: DataFiles;
   readonly #files = new Map<string, KnownFile>();
   readonly #stems = new Map<string, Stem>();
-  /** Names that files had when they last were right, so that a broken file is known by its name. */
+  /** The kind and name of each file when it was last valid, so that a broken file keeps its name. */
   readonly #lastNames = new Map<string, { readonly kind: FileKind; readonly name: string }>();
-  /** What each `.env` file said when it last was right: a broken one does not break its users. */
+  /** The variables of each `.env` file when it was last valid. A broken file does not break its users. */
   readonly #lastVariables = new Map<string, Readonly<Record<string, string>>>();
   readonly #fingerprints = new Map<string, string>();
   #configuration: Configuration | undefined;
-  /** What the configuration was made from. */
+  /** The input of the last configuration, to detect changes. */
   #configured = "";
   #scanProblems: readonly Problem[] = [];
   #tail: Promise<unknown> = Promise.resolve();
@@ -117,7 +117,10 @@ export class ProjectParser {
     };
   }
 
-  /** Looks at all files, or at those named: paths relative to the folder, of files that changed, came or went, data files included. */
+  /**
+   * Parses all files, or only the named ones: paths relative to the folder, of files that were changed, created or
+   * deleted, including data files.
+   */
   parse(changed?: readonly string[]): Promise<Project> {
     const pass = this.#tail.then(() => this.#pass(changed));
     this.#tail = pass.catch(() => undefined);
@@ -146,7 +149,7 @@ export class ProjectParser {
     return { ...resolved, settings: usable.settings, isFrozen: false, problems: problems.sort(byPlace) };
   }
 
-  /** A folder that came or went stands for all files in it. */
+  /** Whether a path names a new or deleted folder, which stands for all files in it. */
   async #namesFolder(changed: readonly string[]): Promise<boolean> {
     const others = changed.filter((path) => !isProjectPath(path));
     const known = [...this.#files.keys()];
@@ -178,7 +181,10 @@ export class ProjectParser {
     this.#files.set(found.path, { found, text: await readText(this.#folder, found) });
   }
 
-  /** Reads the project file and the variables. A broken project file leaves the last good configuration in force. */
+  /**
+   * Reads the project file and the variables. If the project file is broken, the last good configuration stays in
+   * force.
+   */
   #configure(): { readonly usable?: Configuration; readonly problems: readonly Problem[] } {
     const path = PROJECT_FILES.find((name) => this.#files.has(name));
     if (!path) {
@@ -216,7 +222,10 @@ export class ProjectParser {
     };
   }
 
-  /** Project file, then `.env` files from the top down; in one folder that of the environment comes last. */
+  /**
+   * Merges the variables: the project file, then `.env` files from the top down. In each folder the file of the
+   * environment comes last.
+   */
   #environmentVariables(base: Readonly<Record<string, string>>, problems: Problem[]): Readonly<Record<string, string>> {
     const names = [".env", `.${this.#environment}.env`];
     const depth = (path: string) => path.split("/").length;
@@ -240,7 +249,7 @@ export class ProjectParser {
     return variables;
   }
 
-  /** Puts files with the same name but for the ending together; forgets those that went. */
+  /** Groups files that differ only in their extension, and forgets files that are gone. */
   #group({ file, settings }: Configuration): void {
     const isIgnored = ignoring(settings.ignorePaths);
     const groups = new Map<string, string[]>();
@@ -283,7 +292,7 @@ export class ProjectParser {
     return texts;
   }
 
-  /** Has those files parsed again whose data changed. */
+  /** Marks those files to be parsed again whose data has changed. */
   async #lookAtData(changed: readonly string[] | undefined): Promise<void> {
     const patterns = new Set([...this.#stems.values()].flatMap(({ parsed }) => parsed?.declaration?.patterns ?? []));
     const stale = new Set<string>();
@@ -299,7 +308,7 @@ export class ProjectParser {
     }
   }
 
-  /** Learns the drivers of the connectors first: what a model is depends on them. */
+  /** Finds the drivers of the connectors first, because the parsing of models depends on them. */
   #connect(configuration: Configuration): Configuration {
     const { connectors } = configuration.file;
     const drivers = new Map([...connectors].map(([name, { driver }]) => [name, driver]));
@@ -382,7 +391,7 @@ export class ProjectParser {
   }
 }
 
-/** Connectors of the project file and of variables, as if each had a file. */
+/** Connectors that the project file and variables declare, as if each had a file. */
 function impliedFiles({ file, settings }: Configuration, files: readonly ParsedFile[]): readonly ParsedFile[] {
   const declared = new Set(files.filter(({ kind }) => kind === connectorFile).map(({ name }) => name.toLowerCase()));
   const place = { path: file.path, line: 1, column: 1 };
@@ -399,7 +408,7 @@ function parsedFile({ paths, kind, name, place, tags, settings }: ResourceFile, 
   return { paths, kind, name, place: named, tags, problems: [], ...(declaration && { declaration }) };
 }
 
-/** A cheap look before the real one. */
+/** A cheap test before the real parse. */
 function isConnector(texts: FileTexts, path: string): boolean {
   return path.startsWith("connectors/") || /^\s*(type|kind):\s*["']?connector/im.test(texts.yaml?.text ?? "");
 }

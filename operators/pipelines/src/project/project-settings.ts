@@ -15,7 +15,7 @@ import {
 import { didYouMean } from "./suggestion.js";
 import { yamlSettings } from "./yaml-settings.js";
 
-/** What the project file says, for one environment. */
+/** The settings of the project file, for one environment. */
 export interface ProjectFileSettings {
   readonly path: string;
   readonly displayName?: string;
@@ -24,7 +24,7 @@ export interface ProjectFileSettings {
   readonly ignorePaths: readonly string[];
   /** Connectors of the key `connectors`, by name. */
   readonly connectors: ReadonlyMap<string, { readonly driver: string; readonly properties: unknown }>;
-  /** Maps of defaults, by key. */
+  /** Default settings for the types of files, by key. */
   readonly defaults: ReadonlyMap<string, SettingMap>;
 }
 
@@ -39,7 +39,7 @@ const KEYS = [
 ];
 const RESERVED = ["admin", "repo", "metastore"];
 
-/** Reads the project file. Throws a `ProblemError`, also for keys that it does not know. */
+/** Parses the project file. Throws a `ProblemError`, also for unknown keys. */
 export function projectFileSettings(
   path: string,
   text: string,
@@ -69,7 +69,7 @@ export function projectFileSettings(
   };
 }
 
-/** `env: { dev: {…} }` is an old way to say what holds in an environment. */
+/** The variables below a key. Skips maps such as `env: { dev: {…} }`, an old form of overrides for an environment. */
 function variablesOf(settings: SettingMap, key: string): Readonly<Record<string, string>> {
   const result: Record<string, string> = {};
   for (const [name, { key: place, value }] of mapAt(settings, key)?.entries ?? []) {

@@ -1,14 +1,14 @@
 import type { ResourceName } from "setpoint/graph";
 import type { Problem } from "./source-text.js";
 
-/** One resource that the files declare, as the graph takes it. Plain JSON. */
+/** A resource that the files declare, as the graph takes it. Plain JSON. */
 export interface DeclaredResource {
   readonly name: ResourceName;
-  /** Resources of the project that it reads. Names that no file declares are not here. */
+  /** Resources of the project that it reads. Excludes names that no file declares. */
   readonly refs: readonly ResourceName[];
   readonly paths: readonly string[];
   readonly tags: readonly string[];
-  /** Of the type that the kind of the name takes: `ModelSpec` for `Model`. */
+  /** The spec for the kind in the name: a `ModelSpec` for `Model`. */
   readonly spec: unknown;
 }
 
@@ -19,12 +19,12 @@ export interface UnrunFile {
   readonly name: string;
 }
 
-/** What the project file and the `.env` files say. */
+/** The settings of the project file and the `.env` files. */
 export interface ProjectSettings {
   readonly displayName?: string;
   /** The connector in which models are built. */
   readonly olapConnector: string;
-  /** `dev` unless told otherwise. */
+  /** `dev` by default. */
   readonly environment: string;
   /** Values of `{{ .env.NAME }}`. May hold secrets: never stored, logged or shown. */
   readonly variables: Readonly<Record<string, string>>;
@@ -32,12 +32,12 @@ export interface ProjectSettings {
 }
 
 /**
- * All that the files say. A file with an error declares nothing, but its resources keep their last good declaration: they are
- * in `broken`, so that nobody deletes their tables.
+ * Everything that the files declare. A file with an error declares nothing, but its resource keeps its last good
+ * declaration: it is in `broken`, so that nobody deletes its table.
  */
 export interface Project {
   readonly settings: ProjectSettings;
-  /** True where no project file can be used: nothing is known then but `problems`, and nobody changes or deletes anything. */
+  /** True if there is no usable project file. Only `problems` is known then, and nothing is changed or deleted. */
   readonly isFrozen: boolean;
   readonly resources: readonly DeclaredResource[];
   /** Resources whose file has an error now. They are neither updated nor deleted. */

@@ -6,8 +6,8 @@ import { booleanAt, durationAt, mapAt, type SettingMap, textAt } from "./setting
 import { placeOf } from "./source-text.js";
 
 /**
- * When a model runs by itself. In `dev` the clock is no reason, unless the file says so. New rows of what it reads are one beside
- * the clock, unless the file says otherwise: a table that does not follow them is not fresh.
+ * When a model runs by itself. In `dev` the schedule does not apply, unless the file sets `run_in_dev`. New output of a
+ * ref runs the model too, unless the file sets `ref_update: false`: otherwise its table would be stale.
  */
 export function scheduleOf(settings: SettingMap, environment: string): RefreshSchedule {
   const refresh = mapAt(settings, "refresh");
@@ -28,7 +28,7 @@ export function scheduleOf(settings: SettingMap, environment: string): RefreshSc
   };
 }
 
-/** What is wrong with a cron expression. */
+/** The error of a cron expression; undefined if it is valid. */
 function cronFault(text: string): string | undefined {
   try {
     parseCron(text);

@@ -20,19 +20,21 @@ import { type Place, placeOf, type SourceText, sourceText } from "./source-text.
 import { didYouMean } from "./suggestion.js";
 import { yamlSettings } from "./yaml-settings.js";
 
-/** The texts of one resource: a SQL file, a YAML file, or both with the same name but for the ending. */
+/** The texts of one resource: a SQL file, a YAML file, or both with the same name except for the extension. */
 export interface FileTexts {
   readonly stem: string;
   readonly sql?: { readonly path: string; readonly text: string };
   readonly yaml?: { readonly path: string; readonly text: string };
 }
 
-/** One resource's files as a kind of file sees them. */
+/** The files of one resource, as a file kind receives them. */
 export interface ResourceFile {
   readonly kind: FileKind;
   readonly name: string;
   readonly paths: readonly string[];
-  /** The defaults of the project file, the YAML, the annotations and what is said for the environment, in one map. */
+  /**
+   * The merged settings: defaults of the project file, the YAML, the annotations and the overrides of the environment.
+   */
   readonly settings: SettingMap;
   readonly sql?: SourceText;
   /** Refs of the key `refs`. */
@@ -55,7 +57,7 @@ export function pathsOf({ yaml, sql }: FileTexts): readonly string[] {
   return [yaml?.path, sql?.path].filter((path) => path !== undefined).sort();
 }
 
-/** Puts together what a resource's files say. Throws a `ProblemError`. */
+/** Merges what a resource's files say. Throws a `ProblemError`. */
 export function resourceFile(texts: FileTexts, rules: FileRules): ResourceFile {
   const { yaml, sql } = texts;
   const paths = pathsOf(texts);
@@ -85,7 +87,7 @@ export function resourceFile(texts: FileTexts, rules: FileRules): ResourceFile {
   };
 }
 
-/** The name that a file has by its path alone: for files that cannot be read. */
+/** The name of a file by its path alone, for files that state none or cannot be read. */
 export function nameByPath(stem: string): string {
   return stem.split("/").at(-1)!;
 }
@@ -121,7 +123,7 @@ function nameOf(settings: SettingMap, stem: string): string {
   return namespace ? `${namespace}:${name}` : name;
 }
 
-/** What the file says for this environment: `dev:`, `prod:`, or `environment_overrides:`. */
+/** The file's overrides for this environment: `dev:`, `prod:`, `env:` or `environment_overrides:`. */
 export function overrideOf(settings: SettingMap, environment: string): SettingMap {
   let override = emptyMap(settings.place);
   for (const key of ["env", "environment_overrides"]) {
@@ -134,7 +136,7 @@ export function overrideOf(settings: SettingMap, environment: string): SettingMa
   return short ? merged(override, short) : override;
 }
 
-/** A text in which nothing is a template. */
+/** Escapes `{{`, so that nothing in the text is a template. */
 function literal(source: SourceText): SourceText {
   const open = '{{ "{{" }}';
   const starts = [...source.text.matchAll(/\{\{/g)].map(({ index }) => index);
@@ -172,7 +174,7 @@ function configuredIn(text: SourceText): SettingMap {
   return settings;
 }
 
-/** `orders`, `model/orders` or `{ type: model, name: orders }`. */
+/** Parses a ref: `orders`, `model/orders` or `{ type: model, name: orders }`. */
 function refOf(setting: Setting): NamedRef {
   const { place } = setting;
   if (setting.type === "map") {

@@ -20,7 +20,7 @@ export function emptyMap(place: Place): SettingMap {
   return { type: "map", place, entries: new Map() };
 }
 
-/** The later layer wins; maps are merged key by key, all else is replaced. */
+/** Merges two layers; `over` wins. Maps are merged key by key, any other value is replaced. */
 export function merged(base: SettingMap, over: SettingMap): SettingMap {
   const entries = new Map(base.entries);
   for (const [key, entry] of over.entries) {
@@ -31,14 +31,14 @@ export function merged(base: SettingMap, over: SettingMap): SettingMap {
   return { ...over, entries };
 }
 
-/** The plain value, as JSON has it. */
+/** The value as plain JSON. */
 export function plain(setting: Setting): unknown {
   if (setting.type === "scalar") return setting.value;
   if (setting.type === "list") return setting.items.map(plain);
   return Object.fromEntries([...setting.entries].map(([key, { value }]) => [key, plain(value)]));
 }
 
-/** All texts in a setting, wherever they stand. */
+/** All texts in a setting, at any depth. */
 export function textsIn(setting: Setting): readonly SourceText[] {
   if (setting.type === "scalar") return typeof setting.value === "string" ? [setting.text] : [];
   if (setting.type === "list") return setting.items.flatMap(textsIn);
@@ -54,12 +54,12 @@ function kindOf(setting: Setting): string {
       : `a ${typeof setting.value}`;
 }
 
-/** Throws where a value is of another type than the key takes. */
+/** The error for a value whose type the key does not take. */
 export function wrongType(key: string, setting: Setting, wanted: string): Error {
   return faultAt(setting.place, `${key} must be ${wanted}, not ${kindOf(setting)}`);
 }
 
-/** The value of a key; undefined where it is absent or empty. */
+/** The value of a key; undefined if it is missing or null. */
 export function settingAt(map: SettingMap, key: string): Setting | undefined {
   const value = map.entries.get(key)?.value;
   return value?.type === "scalar" && value.value === null ? undefined : value;
@@ -71,14 +71,14 @@ export function mapAt(map: SettingMap, key: string): SettingMap | undefined {
   return value;
 }
 
-/** A list; one value alone is a list of one. */
+/** A list. A single value counts as a list of one. */
 export function listAt(map: SettingMap, key: string): readonly Setting[] {
   const value = settingAt(map, key);
   if (value?.type === "map") throw wrongType(key, value, "a list");
   return value === undefined ? [] : value.type === "list" ? value.items : [value];
 }
 
-/** A text with its place. Numbers and booleans are texts as they are written. */
+/** A text with its place. Numbers and booleans become texts as they are written. */
 export function textAt(map: SettingMap, key: string): SourceText | undefined {
   const value = settingAt(map, key);
   return value && textOfSetting(key, value);
@@ -129,7 +129,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 const ISO = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
 
-/** Seconds as a number, `1h30m` or `PT1H30M`; in milliseconds. */
+/** A duration in milliseconds, from a number of seconds, `1h30m` or `PT1H30M`. */
 export function durationAt(map: SettingMap, key: string): number | undefined {
   const value = settingAt(map, key);
   if (value === undefined) return undefined;

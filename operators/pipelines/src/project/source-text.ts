@@ -1,4 +1,4 @@
-/** A place in a file of the project. Line and column begin with 1. */
+/** A place in a file of the project. Line and column start at 1. */
 export interface Place {
   /** Relative to the project's folder, without a leading slash, with forward slashes. */
   readonly path: string;
@@ -6,33 +6,34 @@ export interface Place {
   readonly column: number;
 }
 
-/** A text as it stands in a file, so that an error in it can name its place in the file. */
+/** A text with its origin in a file, so that an error in the text can name its place in the file. */
 export interface SourceText {
   readonly text: string;
   readonly path: string;
   /**
-   * The pieces of the text that stand verbatim in the file, sorted: from `offset` on, the text stands at `line` and `column`. Within
-   * a piece a line break leads to the next line of the file, at the piece's column. The first piece begins at 0.
+   * The pieces of the text that are verbatim in the file, sorted. From `offset` on, the text is at `line` and `column`
+   * of the file. Within a piece, a line break leads to the next line of the file, at the piece's column. The first
+   * piece begins at 0.
    */
   readonly origin: readonly (readonly [offset: number, line: number, column: number])[];
 }
 
-/** What a person should know about a file. */
+/** An error or a warning about a file. */
 export interface Problem {
   readonly severity: "error" | "warning";
   readonly message: string;
-  /** Undefined where no file is to blame. */
+  /** Undefined if no file is the cause. */
   readonly place?: Place;
-  /** True for an error that another file causes, such as a name that is taken: it goes away when that file changes. */
+  /** True for an error that another file causes, such as a name that is taken. It goes away when that file changes. */
   readonly external?: boolean;
 }
 
-/** A text that stands in one piece, from the given place on. */
+/** A text that is verbatim in its file, from the given place on. */
 export function sourceText(path: string, text: string, line = 1, column = 1): SourceText {
   return { text, path, origin: [[0, line, column]] };
 }
 
-/** Where a character of the text stands in its file. */
+/** The place in the file of a character of the text. */
 export function placeOf({ text, path, origin }: SourceText, offset: number): Place {
   const end = Math.max(0, Math.min(offset, text.length));
   const piece = origin.findLast(([start]) => start <= end) ?? [0, 1, 1];

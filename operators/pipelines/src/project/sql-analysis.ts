@@ -12,21 +12,21 @@ import type { ProjectSettings } from "./project.js";
 import { type Problem, placeOf, type SourceText } from "./source-text.js";
 
 export interface SqlOptions {
-  /** Whether several statements, and such that return no rows, are allowed. */
+  /** Whether to allow several statements, and statements that return no rows. */
   readonly isScript?: boolean;
   /** False for SQL of another database: it is rendered, but not parsed. */
   readonly isParsed?: boolean;
-  /** The table that the SQL belongs to: what it is called does not count in the hash. */
+  /** The table that the SQL belongs to. Its name does not affect the hash. */
   readonly own?: string;
 }
 
-/** What a template means, whatever a run fills in. */
+/** What a template means, whatever values a run fills in. */
 export interface TextAnalysis {
   readonly refs: readonly NamedRef[];
   readonly variables: readonly string[];
-  /** What it becomes in this environment; those with values that only a run knows are left out. */
+  /** The texts that the template becomes in this environment. Excludes those with values that only a run knows. */
   readonly texts: readonly string[];
-  /** Equal for texts that mean the same. Holds no secret, though values of variables are in it. */
+  /** Equal for texts that mean the same. Depends on the values of variables, but holds no secret. */
   readonly hash: string;
 }
 
@@ -39,7 +39,7 @@ export interface SqlAnalysis extends TextAnalysis {
 
 export type ParseStatement = (sql: string) => Promise<ParsedStatement>;
 
-/** The refs of a template, and what it becomes. Throws a `ProblemError`. */
+/** Finds the refs of a template and the texts that it becomes. Throws a `ProblemError`. */
 export function analyzeText(source: SourceText, settings: ProjectSettings): TextAnalysis {
   const analysis = analysisOf(source, settings);
   const actual = analysis.variants.filter(({ isActual }) => isActual);
@@ -50,7 +50,7 @@ export function analyzeText(source: SourceText, settings: ProjectSettings): Text
   };
 }
 
-/** The same for SQL, with the tables and files that its statements read. */
+/** Like `analyzeText`, but for SQL. Also finds the tables and files that its statements read. */
 export async function analyzeSql(
   source: SourceText,
   settings: ProjectSettings,
@@ -134,14 +134,14 @@ class VariantReader {
     this.#own = own;
   }
 
-  /** The first of the variant's texts that is SQL. */
+  /** Analyses the first of the variant's texts that is valid SQL. */
   async read({ texts, isActual, unknowns }: TemplateVariant): Promise<VariantFacts> {
     const readings = await Promise.all(texts.map((text) => this.#reading(text, unknowns)));
     const read = readings.find((reading) => reading.type === "read");
     if (read) return read.facts;
     const failed = readings.filter((reading) => reading.type === "failed");
     const [first] = failed as [Reading & { readonly type: "failed" }];
-    // Where all texts fail at one place, the fault lies there, and not in what stands for an unknown value.
+    // If all texts fail at the same place, the error is there, and not in a placeholder for an unknown value.
     const isCertain = isActual && failed.every(({ source }) => source === first.source);
     if (isCertain) throw faultAt(first.problem.place!, first.problem.message);
     return {
@@ -182,14 +182,14 @@ class VariantReader {
   }
 
   #failure(rendered: RenderedTemplate, offset: number, message: string): Reading {
-    // At the end of the text there is nothing to point at but its last character.
+    // An error after the end of the text points at the end.
     const last = rendered.text.trimEnd().length;
     const source = rendered.sourceOf(Math.min(offset, Math.max(0, last)));
     const place = placeOf(this.#source, source);
     return { type: "failed", source, problem: { severity: "error", message: this.#withoutValues(message), place } };
   }
 
-  /** Values of variables may be secrets: a message does not show them. */
+  /** Removes the values of variables from a message, because they may be secrets. */
   #withoutValues(message: string): string {
     const values = Object.values(this.#settings.variables).filter((value) => value.length >= 4);
     return values.reduce((text, value) => text.replaceAll(value, "…"), message);

@@ -5,7 +5,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Sends all statements that are asked for in one go as one batch, and remembers the answers of this pass and the last. */
+/** Parses statements that are requested together as one batch, and caches the results of this pass and the last. */
 export class StatementBatch {
   readonly #engine: Pick<Engine, "parse">;
   #current = new Map<string, Promise<ParsedStatement>>();
@@ -16,7 +16,10 @@ export class StatementBatch {
     this.#engine = engine;
   }
 
-  /** What the last full pass did not ask for is forgotten; so is much of it when many edits have added up. */
+  /**
+   * Starts a new generation of the cache at a full pass, or when partial passes have filled it. Results that the last
+   * generation did not use are dropped.
+   */
   beginPass(isFull: boolean): void {
     if (!isFull && this.#current.size < 20_000) return;
     this.#last = this.#current;

@@ -1,4 +1,4 @@
-/** The names that are most like a name which was not found, the likeliest first. */
+/** The known names that are most similar to a name that was not found, the best first. */
 export function suggestionsFor(name: string, known: Iterable<string>): readonly string[] {
   const wanted = name.toLowerCase();
   const limit = Math.max(1, Math.floor(wanted.length / 3));
@@ -11,13 +11,13 @@ export function suggestionsFor(name: string, known: Iterable<string>): readonly 
     .map(({ one }) => one);
 }
 
-/** `; did you mean orders?`, or nothing. */
+/** `; did you mean orders?`, or an empty text. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const found = suggestionsFor(name, known);
   return found.length === 0 ? "" : `; did you mean ${found.join(" or ")}?`;
 }
 
-/** How many letters to add, remove, change or swap with their neighbour. */
+/** The edit distance: how many letters to add, remove, change or swap with their neighbour. */
 function distance(left: string, right: string): number {
   let before: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, at) => at);

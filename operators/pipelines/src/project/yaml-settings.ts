@@ -11,7 +11,7 @@ export function yamlSettings(path: string, text: string): SettingMap {
     const { line, col } = lines.linePos(offset);
     return { path, line: Math.max(1, line), column: Math.max(1, col) };
   };
-  // What follows the first error is mostly its consequence.
+  // Report only the first error: later ones are mostly its consequence.
   const [error] = document.errors;
   if (error) throw faultAt(placeAt(error.pos[0]), `invalid YAML: ${error.message}`);
   const top = { path, line: 1, column: 1 };
@@ -79,7 +79,7 @@ class NodeReader {
     };
   }
 
-  /** Follows a text through the file: folded lines, indents and escapes stand there otherwise than in the value. */
+  /** Maps the text of a value to its places in the file, where folded lines, indents and escapes look different. */
   #origin(node: Scalar, text: string): SourceText["origin"] {
     const [start, end] = node.range ?? [0, 0];
     const file = this.#file;
@@ -125,13 +125,13 @@ class NodeReader {
   }
 }
 
-/** How far the lines of a block scalar are indented: the first line has as many spaces more than the text says. */
+/** The indentation of a block scalar: how many more spaces its first line has in the file than in the text. */
 function indentOf(block: string, text: string): number {
   const spaces = (some: readonly string[]) => /^ */.exec(some.find((line) => line.trim() !== "") ?? "")![0].length;
   return spaces(block.split("\n").slice(1)) - spaces(text.split("\n"));
 }
 
-/** A piece that begins where the one before leads to anyway says nothing new. */
+/** Drops each piece that begins where the piece before it leads anyway. */
 function withoutRepeats(text: string, pieces: readonly (readonly [number, number, number])[]): SourceText["origin"] {
   const kept: (readonly [number, number, number])[] = [];
   for (const piece of pieces) {

@@ -75,7 +75,7 @@ export interface ExplanationView {
   readonly error?: string;
   readonly causes: readonly string[];
   readonly waitsFor: Explanation["waitsFor"];
-  /** From a failed ref to the resource whose failure led to it. */
+  /** The chain from a failed ref to the resource whose failure caused it. */
   readonly failedRefs: Explanation["failedRefs"];
   readonly rows?: number;
   readonly builtOn?: number;

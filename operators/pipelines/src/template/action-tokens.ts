@@ -48,7 +48,7 @@ function tokenAt(text: string, start: number): ActionToken | undefined {
   return undefined;
 }
 
-/** Where the `}}` of an action stands, past texts and comments. */
+/** Offset of the `}}` that ends an action; skips quoted texts. -1 if there is none. */
 export function endOfAction(text: string, start: number): number {
   const edge = /"(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)'|\}\}/g;
   edge.lastIndex = start;
@@ -56,7 +56,7 @@ export function endOfAction(text: string, start: number): number {
   return -1;
 }
 
-/** The value of a text in Go's syntax. */
+/** The value of a quoted text, or of a character, in Go's syntax. */
 export function unquote({ value, start }: ActionToken): string | number {
   const inner = value.slice(1, -1);
   if (value[0] === "`") return inner;

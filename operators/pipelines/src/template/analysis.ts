@@ -3,16 +3,19 @@ import { projectFunctions, rootOf } from "./render-text.js";
 import { type Operand, type Pipe, type Template, TemplateError, type TemplateNode } from "./template.js";
 import { isTrue, type TemplateFunction, UNKNOWN } from "./value.js";
 
-/** Stands in SQL for a value that only a run knows. */
+/** Placeholder in SQL for a value that only a run knows. */
 export const UNKNOWN_NAME = "__unknown__";
 
 /** A text that the template can become. */
 export interface TemplateVariant {
-  /** The text with a name for each value that only a run knows; then with a number, and with nothing. One where all is known. */
+  /**
+   * The text with a name for each value that only a run knows, then with a number, then with nothing. Only one text if
+   * all values are known.
+   */
   readonly texts: readonly RenderedTemplate[];
   /** Whether a run in this environment, with these variables, can have this text. */
   readonly isActual: boolean;
-  /** Expressions of which only a run knows the value, and conditions that depend on them. */
+  /** Expressions whose value only a run knows, and conditions that depend on them. */
   readonly unknowns: readonly string[];
 }
 
@@ -26,7 +29,7 @@ export interface TemplateAnalysis {
   readonly refs: readonly TemplateRef[];
   /** Names of the variables that it uses. */
   readonly variables: readonly string[];
-  /** Arguments of `configure`. */
+  /** Arguments of each call of `configure`. */
   readonly configured: readonly { readonly values: readonly unknown[]; readonly offset: number }[];
   readonly variants: readonly TemplateVariant[];
 }
@@ -39,8 +42,9 @@ export interface KnownData {
 const MOST_VARIANTS = 32;
 
 /**
- * What a template refers to, and the texts that it can become: with both values of each condition that is not known, in the
- * environments `dev`, `prod` and the one given, incremental or not. Throws a `TemplateError` where an actual text cannot be made.
+ * Finds the refs of a template and the texts that it can become: with both outcomes of each unknown condition, in the
+ * environments `dev`, `prod` and the given one, incremental or not. Throws a `TemplateError` if it cannot be rendered
+ * for the given environment.
  */
 export function analyzed(template: Template, known: KnownData): TemplateAnalysis {
   const facts = factsOf(template);
@@ -72,7 +76,7 @@ interface Explorer {
   readonly refs: TemplateRef[];
 }
 
-/** Renders with every combination of the conditions that are open, up to a bound; beyond it each condition both ways. */
+/** Renders with every combination of the open conditions. Beyond a limit it tries each condition both ways instead. */
 function explore(
   { template, refs }: Explorer,
   data: KnownData & { readonly incremental: boolean },
@@ -109,7 +113,7 @@ function explore(
     for (let at = next.size; at < keys.length; at++)
       pending.push(new Map([...keys.slice(0, at).map((key) => [key, taken.get(key)!] as const), [keys[at]!, false]]));
   }
-  // A branch may fail on purpose where a value is missing, but not all of them.
+  // A branch may fail on purpose if a value is missing. It is an error if all of them fail.
   if (isActual && !succeeded && failure) throw failure;
   if (tried.size < MOST_VARIANTS) return;
   for (const otherwise of [true, false]) {
@@ -168,7 +172,10 @@ function variantOf(
 const sourceOf = ({ text }: Template, { start, end }: Pipe): string =>
   text.slice(start, end).trim().replace(/\s+/g, " ");
 
-/** Refs without an offset came from a render; those that stand in the text literally have theirs. */
+/**
+ * Keeps the first ref of each name. Refs that are literals in the text come first and have their offset; those that a
+ * render found have none.
+ */
 function uniqueRefs(refs: readonly TemplateRef[]): readonly TemplateRef[] {
   const byName = new Map<string, TemplateRef>();
   for (const ref of refs) {
@@ -225,7 +232,7 @@ function visitPipe({ commands }: Pipe, facts: Facts): void {
   }
 }
 
-/** `.env.NAME`, also as `$.env.NAME`. */
+/** The variable of `.env.NAME` or `$.env.NAME`. */
 function variableIn(operand: Operand): string | undefined {
   const isRoot = operand.type === "dot" || (operand.type === "variable" && operand.name === "$");
   const [first, ...rest] = operand.fields;

@@ -107,7 +107,7 @@ function dateOf(value: unknown): Date {
   return date;
 }
 
-/** `-1.5h`, `1h30m`. */
+/** Adds a duration such as `-1.5h` or `1h30m` to a date. */
 function moved(duration: string, date: Date): Date {
   if (!/^[-+]?(\d+(\.\d+)?(ms|s|m|h))+$/.test(duration))
     throw new PipelinesError("PIPELINES_FILE_INVALID", `${JSON.stringify(duration)} is not a duration`);

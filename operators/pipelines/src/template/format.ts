@@ -1,6 +1,6 @@
 import { printed } from "./value.js";
 
-/** Go's `printf`, for the verbs that make sense of plain values. */
+/** Go's `printf`, with the verbs that make sense for plain values. */
 export function formatted(format: string, values: readonly unknown[]): string {
   let next = 0;
   return format.replace(
@@ -48,7 +48,7 @@ function verbText(verb: string, value: unknown, precision: number | undefined, f
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 
-/** A date in the manner of Go: the layout says how Monday, 2 January 2006, 15:04:05 would be written. */
+/** Formats a date by a layout of Go: it shows how Monday, 2 January 2006, 15:04:05 would be written. */
 export function formattedDate(layout: string, date: Date, timeZone = "UTC"): string {
   const zoned = new Intl.DateTimeFormat("en-US", {
     timeZone,

@@ -7,8 +7,8 @@ import { compared, isEqual, isTrue, numberOf, printed, type TemplateFunction, te
 export type TemplateFunctions = ReadonlyMap<string, TemplateFunction>;
 
 /**
- * The functions of Go's templates and the useful ones of Sprig, without those that read the machine or make random values. What
- * gets a value that is not known returns one.
+ * The functions of Go's templates and the useful ones of Sprig, except those that read the machine or make random
+ * values. A function with an unknown argument returns an unknown value.
  */
 export function standardFunctions(now?: Date): TemplateFunctions {
   const all = {
@@ -37,7 +37,7 @@ const comparisons: Readonly<Record<string, TemplateFunction>> = {
   not: ([value]) => !isTrue(value),
 };
 
-/** A function of texts. */
+/** Makes a function of texts callable from templates. */
 const onText = (call: (...texts: string[]) => unknown): TemplateFunction => {
   return (values) => {
     if (values.length < call.length)
@@ -115,7 +115,7 @@ function trimmed(set: string, text: string): string {
   return text.slice(start, end);
 }
 
-/** A value as SQL writes it. */
+/** A value as a literal of SQL. */
 function sqlValue(value: unknown): string {
   if (value === undefined || value === null) return "NULL";
   if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return String(value);

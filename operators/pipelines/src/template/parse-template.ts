@@ -53,7 +53,7 @@ class BlockParser {
     this.#parts = partsOf(text);
   }
 
-  /** Nodes up to `end` or `else`, which stays to be read; `opened` has the offsets of the blocks around. */
+  /** Parses nodes up to `end` or `else`, which the caller reads. `opened` has the offsets of the enclosing blocks. */
   block(opened: readonly number[]): readonly TemplateNode[] {
     const nodes: TemplateNode[] = [];
     for (let part = this.#parts[this.#at]; part; part = this.#parts[this.#at]) {
@@ -155,7 +155,7 @@ class ActionParser {
     this.#end = end;
   }
 
-  /** The keyword that comes next, which is read; an empty text where none does. */
+  /** Reads the next keyword; an empty text if there is none. */
   keyword(): string {
     this.#skipSpace();
     const token = this.#tokens[this.#at];
@@ -270,7 +270,7 @@ class ActionParser {
   }
 }
 
-/** A template that uses itself, if by way of others, would never end. */
+/** Refuses a template that uses itself, directly or through others: its rendering would never end. */
 function refuseCircles({ nodes, definitions }: Template): void {
   const done = new Set<string>();
   const visit = (some: readonly TemplateNode[], path: readonly string[]): void => {

@@ -6,13 +6,13 @@ import { renderTemplate } from "./render.js";
 import { TemplateError } from "./template.js";
 import type { TemplateFunction } from "./value.js";
 
-/** What the templates of a project see. */
+/** The data that the templates of a project can use. */
 export interface TemplateData {
-  /** `dev` and `prod` have functions of their name. */
+  /** The template functions `dev` and `prod` test it. */
   readonly environment: string;
-  /** `.env` and `.vars`. */
+  /** The values of `.env` and `.vars`. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Whether the run adds to what earlier runs left: the function `incremental`. */
+  /** Whether the run adds to what earlier runs left. The template function `incremental` returns it. */
   readonly incremental?: boolean;
   readonly state?: unknown;
   readonly partition?: unknown;
@@ -21,7 +21,7 @@ export interface TemplateData {
   readonly self?: unknown;
   /** The table that `transform_sql` of partitions reads. */
   readonly table?: unknown;
-  /** How SQL calls the table of a resource; its quoted name by default. */
+  /** The name of a resource's table in SQL. Defaults to the resource's quoted name. */
   readonly ref?: (name: string, kind?: string) => string;
   readonly lookup?: (name: string, kind?: string) => unknown;
   readonly now?: Date;
@@ -29,13 +29,13 @@ export interface TemplateData {
 
 export interface RenderedText {
   readonly text: string;
-  /** Where an offset of the rendered text comes from. */
+  /** The place in the file that an offset of the rendered text comes from. */
   placeOf(offset: number): Place;
 }
 
 /** Renders a template of the project. Throws a `PipelinesError` that names file, line and column. */
 export function renderText(source: SourceText, data: TemplateData): RenderedText {
-  // Most texts hold no action: making the functions for them would cost more than all else.
+  // Most texts hold no action. Creating the functions for them would cost more than everything else.
   if (!source.text.includes("{{")) return { text: source.text, placeOf: (offset) => placeOf(source, offset) };
   try {
     const rendered = renderTemplate(parseTemplate(source.text), {
@@ -56,7 +56,7 @@ export function rootOf(data: TemplateData): Readonly<Record<string, unknown>> {
   return { environment, env, vars: env, state, partition, user, args, self, table };
 }
 
-/** Variables by name; those with dots in their name also as maps within maps. */
+/** Variables by name. Those with dots in their name are also maps within maps. */
 function nested(variables: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
   const result: Record<string, unknown> = { ...variables };
   for (const [name, value] of Object.entries(variables)) {
@@ -72,12 +72,12 @@ function nested(variables: Readonly<Record<string, string>>): Readonly<Record<st
   return result;
 }
 
-/** An identifier that SQL takes as it is. */
+/** Quotes an identifier for SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The functions of every template, and those that know the project. */
+/** The functions of every template, and those that depend on the project. */
 export function projectFunctions(data: TemplateData): ReadonlyMap<string, TemplateFunction> {
   const named =
     (call: (name: string, kind?: string) => unknown): TemplateFunction =>
@@ -100,7 +100,7 @@ export function projectFunctions(data: TemplateData): ReadonlyMap<string, Templa
   ]);
 }
 
-/** `env "name"` does not mind the case. */
+/** The variable for `env "name"`. Ignores case if no name matches exactly. */
 function variableOf(variables: Readonly<Record<string, string>>, name: string): string {
   if (Object.hasOwn(variables, name)) return variables[name]!;
   const found = Object.entries(variables).find(([key]) => key.toLowerCase() === name.toLowerCase());

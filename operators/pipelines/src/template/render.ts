@@ -5,20 +5,23 @@ import { isTrue, printed, UNKNOWN } from "./value.js";
 /** Longest text that a template may become, in characters. */
 const LONGEST = 4_000_000;
 
-/** What a template becomes, with what leads back to it. */
+/** A rendered template, which can map its text back to the template. */
 export interface RenderedTemplate {
   readonly text: string;
-  /** The offset in the template that an offset in the text comes from: that of the action for what an action prints. */
+  /**
+   * The offset in the template that an offset in the text comes from. Text that an action prints comes from the start
+   * of the action.
+   */
   sourceOf(offset: number): number;
 }
 
 export interface RenderContext {
-  /** What `.` is at the top. */
+  /** The value of `.` at the top. */
   readonly root: Readonly<Record<string, unknown>>;
   readonly functions: TemplateFunctions;
-  /** Takes a branch; the truth of the value by default. */
+  /** Decides a condition. By the truth of the value, unless given. */
   readonly decide?: (pipe: Pipe, value: unknown) => boolean;
-  /** What stands for a value that is not known. */
+  /** The text for a value that is not known. */
   readonly placeholder?: (pipe: Pipe) => string;
 }
 
@@ -31,7 +34,7 @@ export function renderTemplate(template: Template, context: RenderContext): Rend
 
 class Output implements RenderedTemplate {
   text = "";
-  /** Where each piece begins, where it comes from, and whether it stands there verbatim. */
+  /** Where each piece begins in the text, where it comes from in the template, and whether it is verbatim. */
   readonly #pieces: { readonly at: number; readonly source: number; readonly isVerbatim: boolean }[] = [];
 
   add(text: string, source: number, isVerbatim: boolean): void {
@@ -55,7 +58,7 @@ class Output implements RenderedTemplate {
   }
 }
 
-/** Ends a `range`. */
+/** Thrown by `break` and `continue`, to leave the body of a `range`. */
 class LoopExit {
   readonly type: "break" | "continue";
 
@@ -68,7 +71,7 @@ class Renderer {
   readonly #template: Template;
   readonly #context: RenderContext;
   readonly #output: Output;
-  /** The innermost last. */
+  /** The variables in scope, the innermost last. */
   #variables: { readonly name: string; value: unknown }[];
 
   constructor(template: Template, context: RenderContext, output: Output) {

@@ -1,4 +1,4 @@
-/** A template as its text says it. Offsets count characters of the template. */
+/** A parsed template. Offsets count characters of the template. */
 export interface Template {
   readonly text: string;
   readonly nodes: readonly TemplateNode[];
@@ -27,7 +27,7 @@ export type TemplateNode =
 /** `a | b "c"`, and `$x := a | b`. The value of a command is the last argument of the next one. */
 export interface Pipe {
   readonly variables: readonly string[];
-  /** Whether the variables exist already: `$x = a`. */
+  /** True if the variables exist already: `$x = a`. */
   readonly isAssignment: boolean;
   readonly commands: readonly Command[];
   readonly start: number;
@@ -47,7 +47,7 @@ export type Operand = { readonly start: number; readonly fields: readonly string
   | { readonly type: "pipe"; readonly pipe: Pipe }
 );
 
-/** What is wrong with a template, and where in its text. */
+/** An error in a template, with its place in the text. */
 export class TemplateError extends Error {
   override readonly name = "TemplateError";
   readonly offset: number;

@@ -3,10 +3,10 @@ import { PipelinesError } from "../errors.js";
 /** Stands for a value that only a run knows, such as a field of `.state`. */
 export const UNKNOWN: unique symbol = Symbol("unknown");
 
-/** What a template can call; it throws where the values do not suit. */
+/** A function that a template can call. Throws if the arguments are wrong. */
 export type TemplateFunction = (values: readonly unknown[]) => unknown;
 
-/** Go's truth: false, 0, the empty text, list and map, and no value are false. */
+/** Truth as in Go's templates: false, 0, no value, and an empty text, list or map are false. */
 export function isTrue(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (typeof value === "object" && value !== null && !(value instanceof Date)) return Object.keys(value).length > 0;
@@ -25,14 +25,14 @@ export function printed(value: unknown): string {
   return String(value);
 }
 
-/** Equality of `eq`, and of list functions. */
+/** Equality for `eq` and for list functions. */
 export function isEqual(left: unknown, right: unknown): boolean {
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null)
     return (left ?? null) === (right ?? null);
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-/** -1, 0 or 1. Numbers, texts and dates have an order. */
+/** Returns -1, 0 or 1 for two numbers, texts or dates. Throws for other values. */
 export function compared(left: unknown, right: unknown): number {
   if (typeof left !== typeof right || !["number", "string", "bigint"].includes(typeof left)) {
     if (left instanceof Date && right instanceof Date) return Math.sign(left.getTime() - right.getTime());
@@ -47,7 +47,7 @@ export function typeName(value: unknown): string {
   return typeof value === "object" ? "a map" : typeof value === "string" ? "a text" : `a ${typeof value}`;
 }
 
-/** A value as a text; no value is the empty one. */
+/** A value as a text. A missing value becomes the empty text. */
 export const textOf = (value: unknown): string => (value === undefined || value === null ? "" : printed(value));
 
 export function numberOf(value: unknown): number {
