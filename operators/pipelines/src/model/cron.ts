@@ -101,7 +101,7 @@ export function nextCron(cron: Cron, afterMs: number, timeZone = "UTC"): number 
   const zone = zoneOf(timeZone);
   const local = zone.localOf(afterMs);
   const day = new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()));
-  // Start one day earlier: if midnight is skipped, its times move to the next day.
+  // Start one day earlier: times in an hour that is skipped at midnight may move to the next day.
   day.setUTCDate(day.getUTCDate() - 1);
   for (let count = 0; count < LONGEST_DAYS; count++) {
     if (matchesDay(cron, day)) {

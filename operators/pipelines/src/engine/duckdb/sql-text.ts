@@ -8,7 +8,7 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A value as a literal, NULL where it is undefined. */
+/** A value as a literal, NULL if it is undefined. */
 export function optional(value: string | number | boolean | undefined): string {
   if (value === undefined) return "NULL";
   return typeof value === "string" ? literal(value) : String(value);
