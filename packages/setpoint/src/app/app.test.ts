@@ -12,7 +12,7 @@ import { kindRoute, versionRoute } from "./routes/route.js";
 const nothing = () => undefined;
 
 describe("app", () => {
-  it("takes many controllers and watchers, of its own kinds and of others", () => {
+  it("takes many controllers and watchers, of its own kinds and of foreign ones", () => {
     const made = app({
       name: "shop",
       kinds: [Order, Shop],
@@ -33,7 +33,7 @@ describe("app", () => {
     ]);
   });
 
-  it("converts the kinds whose versions say how", () => {
+  it("converts the kinds whose versions declare a conversion", () => {
     const Both = Order.withVersion(OldOrder, {
       up: ({ spec }) => ({ spec: { item: spec.item, count: spec.pieces } }),
       down: ({ spec }) => ({ spec: { item: spec.item, pieces: spec.count } }),
@@ -41,7 +41,7 @@ describe("app", () => {
     expect(app({ name: "shop", kinds: [Both] }).converters).toMatchObject([{ group: Order.group, kind: "Order" }]);
   });
 
-  it("warns of a validator that kubectl scale would pass by, unless its subresources are stated", () => {
+  it("warns that a validator misses kubectl scale, unless it states its subresources", () => {
     const Pool = resource("shop.example.com/v1/Pool", {
       spec: { type: "object", properties: { replicas: { type: "integer" } } },
       status: { type: "object", properties: { ready: { type: "integer" } } },
@@ -64,7 +64,7 @@ describe("app", () => {
     warn.mockRestore();
   });
 
-  it("lists everything that is wrong with it", () => {
+  it("lists every mistake in its declaration", () => {
     const handle = () => ({ json: 1 });
     const declare = () =>
       app({
@@ -152,18 +152,18 @@ describe("app", () => {
       { routes: [kindRoute(Order, { path: "x" } as never)] },
       "handle is undefined, not a function",
     ],
-  ])("refuses %s, and says so", (_, options, message) => {
+  ])("refuses %s, with a message", (_, options, message) => {
     const declare = () => app({ name: "shop", kinds: [Order], ...options });
     expect(declare).toThrow(expect.objectContaining({ code: "APP_INVALID" }));
     expect(declare).toThrow(message);
   });
 
-  it("is refused without options, or a name", () => {
+  it("requires options and a name", () => {
     expect(() => app(undefined as never)).toThrow("app: its options are undefined");
     expect(() => app({ kinds: [] } as never)).toThrow("its name must be lower-case letters");
   });
 
-  it("is refused without a list of kinds", () => {
+  it("requires a list of kinds", () => {
     expect(() => app({ name: "shop" } as never)).toThrow("app shop: kinds is not a list; write [] for none");
   });
 });

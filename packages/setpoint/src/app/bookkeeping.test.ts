@@ -17,12 +17,12 @@ const order = (count: number, annotations: Record<string, string>) =>
 const annotationsOf = async (made: unknown) => ((await made) as KubeObject).metadata.annotations;
 
 describe("bookkeeping", () => {
-  it("names the maker, whatever the client says", async () => {
+  it("records the creator, whatever the client claims", async () => {
     const made = create!(order(1, { "shop/createdBy": "eve", other: "x" }), by("ann"));
     expect(await annotationsOf(made)).toEqual({ "shop/createdBy": "ann", other: "x" });
   });
 
-  it("names the last who changed something, and keeps the maker", async () => {
+  it("records who changed the object last, and keeps the creator", async () => {
     const made = update!(order(2, { "shop/createdBy": "eve" }), order(1, { "shop/createdBy": "ann" }), by("bob"));
     expect(await annotationsOf(made)).toEqual({
       "shop/createdBy": "ann",
@@ -31,7 +31,7 @@ describe("bookkeeping", () => {
     });
   });
 
-  it("leaves an update that changes nothing a no-op", async () => {
+  it("keeps a no-op update a no-op", async () => {
     const old = order(1, { "shop/createdBy": "ann", "shop/updatedBy": "ann" });
     expect(await annotationsOf(update!(order(1, {}), old, by("bob")))).toEqual(old.metadata.annotations);
   });

@@ -50,7 +50,7 @@ const withKind = (version: Version, kind: Kind) => ({
 });
 
 describe("the manifest of an app", () => {
-  it("is generated from code: kinds, versions, schemas, capabilities, routes and permissions", () => {
+  it("is generated from the code: kinds, versions, schemas, capabilities, routes and permissions", () => {
     const { spec } = manifestOf(shop);
     expect(spec.versions.map(({ name, kinds }) => [name, kinds.map(({ kind }) => kind)])).toEqual([
       ["v1", ["Order", "Shop"]],
@@ -71,7 +71,7 @@ describe("the manifest of an app", () => {
     ]);
   });
 
-  it("reads back from JSON, YAML and a file, and fits the code it came from", async () => {
+  it("is read from JSON, YAML and a file, and matches the code that it was generated from", async () => {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-manifest-"));
     try {
       const file = join(folder, "manifest.yaml");
@@ -86,7 +86,7 @@ describe("the manifest of an app", () => {
     }
   });
 
-  it("names the file and what is wrong with it", async () => {
+  it("names the file and the mistake in it", async () => {
     await expect(readManifest({ file: "/nowhere/manifest.yaml" })).rejects.toThrow("/nowhere/manifest.yaml: ENOENT");
     await expect(readManifest("{")).rejects.toMatchObject({ code: "MANIFEST_INVALID" });
     await expect(readManifest("kind: Pod")).rejects.toThrow('kind is "Pod", not "AppManifest"');
@@ -108,7 +108,7 @@ describe("the manifest of an app", () => {
     );
   });
 
-  it("rejects a route equal to a plural of its scope alone [case 38]", () => {
+  it("rejects a route that equals a plural of its own scope [case 38]", () => {
     const [v1] = manifestOf(shop).spec.versions;
     const route = (path: string) => [{ method: "GET" as const, path }];
     const withRoutes = (routes: NonNullable<AppManifest["spec"]["versions"][number]["routes"]>) => () =>
@@ -118,13 +118,13 @@ describe("the manifest of an app", () => {
     expect(withRoutes({ cluster: route("orders"), namespaced: route("shops") })).not.toThrow();
   });
 
-  it("rejects bindings to roles that are not there [case 38]", () => {
+  it("rejects bindings to roles that do not exist [case 38]", () => {
     expect(() => validateManifest(changed({ roleBindings: { everybody: ["buyer", "seller"] } }))).toThrow(
       "everybody is bound to the role seller, which does not exist",
     );
   });
 
-  it("tells of the kinds that controllers watch, and of those that they write without owning them", () => {
+  it("lists the kinds that controllers watch, and those that they write without owning them", () => {
     const pods = app({
       name: "pods",
       kinds: [Order],
@@ -144,7 +144,7 @@ describe("the manifest of an app", () => {
     ]);
   });
 
-  it("must name the roles, their bindings and the preferred version of the code", () => {
+  it("must have the roles, role bindings and preferred version of the code", () => {
     for (const [change, problem] of [
       [{ roles: {}, roleBindings: {} }, 'role buyer is absent in the manifest, but {"kinds"'],
       [{ roleBindings: {} }, 'roles of everybody is absent in the manifest, but ["buyer"] in code'],
@@ -173,12 +173,12 @@ describe("the manifest of an app", () => {
       } as never),
       "spec.versions[0].routes.cluster[0].path is missing",
     ],
-  ])("is none where it is %j", (given, problem) => {
+  ])("is invalid if it is %j", (given, problem) => {
     const isTold = expect.objectContaining({ code: "MANIFEST_INVALID", message: expect.stringContaining(problem) });
     expect(() => checkManifest(shop, given as AppManifest)).toThrow(isTold);
   });
 
-  it("must say what the code does, both ways, and lists each difference", () => {
+  it("must match the code in both directions, and the error lists each difference", () => {
     const [v1, v1beta1] = manifestOf(shop).spec.versions;
     const { admission: _admission, ...order } = v1!.kinds[0]!;
     const manifest = changed({ versions: [{ ...v1!, kinds: [{ ...order, routes: [] }] }, v1beta1!] });
@@ -217,7 +217,7 @@ describe("the manifest of an app", () => {
       'access to /pods is ["get"] in the manifest, but absent in code',
     ],
     ["the permissions that it needs", () => ({ extraPermissions: undefined }), "access to /configmaps is absent in"],
-  ])("must be that of the code in %s", (_, change, problem) => {
+  ])("must match the code in %s", (_, change, problem) => {
     const [v1] = manifestOf(shop).spec.versions;
     expect(() => checkManifest(shop, changed(change(v1!, v1!.kinds[1]!)))).toThrow(problem);
   });
@@ -228,7 +228,7 @@ describe("the manifest of an app", () => {
     expect(() => validateManifest(changed({ versions: [{ ...v1!, kinds }] }))).toThrow("Shop appears twice in v1");
   });
 
-  it("says that a version is served where any of its kinds is", () => {
+  it("says that a version is served if any of its kinds is", () => {
     const OldShop = resource("shop.example.com/v1beta1/Shop", {
       scope: "Cluster",
       spec: z.object({ open: z.boolean() }),
@@ -244,7 +244,7 @@ describe("the manifest of an app", () => {
     expect(served(false, false)).toEqual([true, false]);
   });
 
-  it("must not say what the code does not do", () => {
+  it("must not claim what the code does not do", () => {
     const [v1, v1beta1] = manifestOf(shop).spec.versions;
     const [order, corner] = v1!.kinds;
     const operations = ["DELETE"] as const;

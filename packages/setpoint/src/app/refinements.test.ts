@@ -24,8 +24,8 @@ const Plain = resource("shop.example.com/v1/Plain", { spec: z.object({ size: z.i
 const warnings = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
 afterEach(() => warnings.mockClear());
 
-describe("what a schema library checks beyond JSON Schema", () => {
-  it("is known by its path, in zod and in arktype", () => {
+describe("checks of a schema library beyond JSON Schema", () => {
+  it("are reported with their path, in zod and in arktype", () => {
     expect(Booking.declaration.refinements?.paths).toEqual(["spec", "spec.seats[].row"]);
     const narrowed = type({ count: type("number").narrow((count) => count % 2 === 0) });
     const Even = resource("shop.example.com/v1/Even", { spec: narrowed, plural: "evens" });
@@ -37,7 +37,7 @@ describe("what a schema library checks beyond JSON Schema", () => {
     ["other validators", { validate: [validating(Plain, { create: () => {} })] }],
     ["a mutator", { mutate: [mutating(Plain, { create: () => undefined })] }],
     ["nothing else", { validate: [validating(Booking)] }],
-  ])("is enforced by the admission of an app with %s", async (_, admission) => {
+  ])("are enforced by the admission of an app with %s", async (_, admission) => {
     const shop = app({ name: "shop", kinds: [Booking, Plain], ...admission });
     expect(warnings).not.toHaveBeenCalled();
     await using env = await TestEnvironment.create({ loops: [shop] });
@@ -58,7 +58,7 @@ describe("what a schema library checks beyond JSON Schema", () => {
     await patch({ spec: { to: 5 } });
   });
 
-  it("does not hold up changes of objects that were there before the check", async () => {
+  it("do not block updates of objects that are older than the check", async () => {
     await using env = await TestEnvironment.create({ kinds: [Booking] });
     const spec = { from: 2, to: 1 };
     await env.client.create(Booking, { metadata: { ...metadata, finalizers: ["example.com/kept"] }, spec });
@@ -72,7 +72,7 @@ describe("what a schema library checks beyond JSON Schema", () => {
     expect(await env.client.find(Booking, "a", here)).toBeUndefined();
   });
 
-  it("is warned of at the declaration of an app without admission, and by a manager without an app", async () => {
+  it("cause a warning for an app without admission, and for a manager without an app", async () => {
     app({ name: "shop", kinds: [Booking, Plain] });
     const unchecked = [
       expect.stringMatching(

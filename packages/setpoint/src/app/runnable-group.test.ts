@@ -25,7 +25,7 @@ function member(name: string) {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("RunnableGroup", () => {
-  it("an error that is not forgiven stops the others and is what run rejects with [case 36]", async () => {
+  it("rejects with an unforgiven error of one member, and stops the others [case 36]", async () => {
     const [a, b] = [member("a"), member("b")];
     const running = new RunnableGroup({ name: "g", members: [a, b] }).run(new AbortController().signal);
     a.fail(new Error("oh"));
@@ -33,7 +33,7 @@ describe("RunnableGroup", () => {
     expect(b.log).toEqual(["started", "stopped"]);
   });
 
-  it("a forgiven error leaves the others running; the end of the signal is no error [case 36]", async () => {
+  it("keeps the others running after a forgiven error; an aborted signal is no error [case 36]", async () => {
     const [a, b] = [member("a"), member("b")];
     const stop = new AbortController();
     const seen: string[] = [];
@@ -50,7 +50,7 @@ describe("RunnableGroup", () => {
     expect(b.log).toEqual(["started", "stopped"]);
   });
 
-  it("one that does not end in time is named, with the error as the cause [case 36]", async () => {
+  it("names a member that does not end in time, with the first error as the cause [case 36]", async () => {
     const clock = new VirtualClock();
     const a = member("a");
     const stuck = { name: "stuck", run: () => new Promise<void>(() => {}) };
@@ -67,7 +67,7 @@ describe("RunnableGroup", () => {
     await ended;
   });
 
-  it("one that is removed and does not end in time is named; the others go on", async () => {
+  it("names a removed member that does not end in time; the others go on", async () => {
     const clock = new VirtualClock();
     const a = member("a");
     const stuck = { name: "stuck", run: () => new Promise<void>(() => {}) };
@@ -82,7 +82,7 @@ describe("RunnableGroup", () => {
     await running;
   });
 
-  it("a policy that throws forgives nothing", async () => {
+  it("forgives nothing if the error policy itself throws", async () => {
     const a = member("a");
     const onError = (): boolean => {
       throw new Error("the policy's own");
@@ -92,7 +92,7 @@ describe("RunnableGroup", () => {
     await expect(running).rejects.toThrow("the policy's own");
   });
 
-  it("one that is added while running starts, one that is removed is stopped alone [case 37]", async () => {
+  it("starts a member that is added while running, and stops only the one that is removed [case 37]", async () => {
     const [a, b] = [member("a"), member("b")];
     const stop = new AbortController();
     const group = new RunnableGroup({ name: "g", members: [a] });
@@ -107,7 +107,7 @@ describe("RunnableGroup", () => {
     await running;
   });
 
-  it("one that is added while the group ends waits for its next run, and leaves nothing on the signal", async () => {
+  it("starts a member that is added during the shutdown in its next run, and leaves no listener on the signal", async () => {
     const clock = new VirtualClock();
     const late = member("late");
     const slow = { name: "slow", run: () => new Promise<void>(() => {}) };

@@ -16,7 +16,7 @@ async function world(conflicts = 0) {
 }
 
 describe("TypedStore", () => {
-  it("409 each time is three tries, then the error [case 41]", async () => {
+  it("makes three attempts if each gets 409, then rejects [case 41]", async () => {
     const { env, store } = await world(Number.POSITIVE_INFINITY);
     await using _env = env;
     await store.add(order);
@@ -29,7 +29,7 @@ describe("TypedStore", () => {
     expect(retries).toEqual([false, true, true]);
   });
 
-  it("a success after a conflict is told that it is a retry [case 41]", async () => {
+  it("tells the modifier that it runs again after a conflict [case 41]", async () => {
     const { env, store } = await world(1);
     await using _env = env;
     await store.add(order);
@@ -40,7 +40,7 @@ describe("TypedStore", () => {
     expect(changed.spec.count).toBe(3);
   });
 
-  it("modifies what is newest, or nothing", async () => {
+  it("modifies the newest version, or writes nothing", async () => {
     const { env, store } = await world();
     await using _env = env;
     await store.add(order);
@@ -60,7 +60,7 @@ describe("TypedStore", () => {
     expect(await store.modify("a", () => undefined)).toEqual(changed);
   });
 
-  it("upserts whether the object is there or not", async () => {
+  it("upserts whether the object exists or not", async () => {
     const { env, store } = await world();
     await using _env = env;
     expect((await store.upsert(order)).spec.count).toBe(1);
@@ -71,7 +71,7 @@ describe("TypedStore", () => {
     expect((await store.upsert(seen)).metadata.uid).not.toBe("gone");
   });
 
-  it("writes last where no version is named, whoever wrote meanwhile, and not at all over one that is", async () => {
+  it("a write without a resourceVersion overwrites other writers; one with it gets a conflict", async () => {
     const { env, store } = await world(2);
     await using _env = env;
     const added = await store.add(order);
@@ -81,7 +81,7 @@ describe("TypedStore", () => {
     });
   });
 
-  it("upserts over whatever somebody else makes of the object meanwhile, but never over a version that it names", async () => {
+  it("upsert overwrites concurrent writes, unless it names a resourceVersion that is outdated", async () => {
     const { env, store } = await world(2);
     await using _env = env;
     const made = await store.add(order);
@@ -93,7 +93,7 @@ describe("TypedStore", () => {
     await expect(never.upsert(order)).rejects.toMatchObject({ code: "API_CONFLICT" });
   });
 
-  it("lists all pages, and knows cluster-scoped kinds", async () => {
+  it("lists all pages, and handles cluster-scoped kinds", async () => {
     const { env, client, store } = await world();
     await using _env = env;
     for (const name of ["a", "b", "c"]) await store.add({ ...order, metadata: { name } });

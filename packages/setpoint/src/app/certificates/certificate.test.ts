@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const bundleOf = (serving: ServingCertificate) => Buffer.from(serving.caBundle, "base64").toString("utf8");
 
 describe("the serving certificate", () => {
-  it("is taken by TLS clients that trust its authority, under each of its names", async () => {
+  it("is accepted by TLS clients that trust its CA, under each of its names", async () => {
     const hosts = ["hooks.shop.svc", "127.0.0.1", "::1"];
     using serving = await ServingCertificate.open({
       hosts,
@@ -36,7 +36,7 @@ describe("the serving certificate", () => {
     expect(new X509Certificate(certificate).checkIP("::1")).toBe("::1");
   });
 
-  it("is renewed with a third of its time left, the authority with it; the one before stays trusted", async () => {
+  it("is renewed with a third of its lifetime left, and so is its CA; the previous CA stays trusted", async () => {
     const clock = new VirtualClock();
     const renewals: boolean[] = [];
     using serving = await ServingCertificate.open({
@@ -61,7 +61,7 @@ describe("the serving certificate", () => {
     expect(bundleOf(serving).endsWith(bundle)).toBe(true);
   });
 
-  it("is one for all processes that share a Secret, whoever renews it", async () => {
+  it("is shared by all processes that use the same Secret, whichever renews it", async () => {
     await using env = await TestEnvironment.create({ namespaces: ["shop"] });
     const { clock } = env;
     const store = new CertificateSecret(env.client, "shop", "hooks");
@@ -98,7 +98,7 @@ describe("the serving certificate", () => {
         ...(trusted ? { trusted } : {}),
       });
 
-    it("that is deleted is put back by those that have it", async () => {
+    it("is written back by running processes after the Secret is deleted", async () => {
       await using env = await TestEnvironment.create({ namespaces: ["shop"] });
       using first = await open(env);
       using second = await open(env);
@@ -109,7 +109,7 @@ describe("the serving certificate", () => {
       expect(await env.client.find(Secret, "hooks", where)).toBeDefined();
     });
 
-    it("that is deleted is made anew by one that starts, beside the authorities that are trusted so far", async () => {
+    it("is issued anew by a starting process after the Secret is deleted, and the bundle keeps the trusted CAs", async () => {
       await using env = await TestEnvironment.create({ namespaces: ["shop"] });
       using first = await open(env);
       const before = bundleOf(first);
@@ -123,7 +123,7 @@ describe("the serving certificate", () => {
       expect(bundleOf(first)).toBe(bundleOf(second));
     });
 
-    it("of a new authority comes with the one before, for those that start before it is trusted", async () => {
+    it("of a new CA is stored with its predecessor, which processes show until the new CA is trusted", async () => {
       await using env = await TestEnvironment.create({ namespaces: ["shop"] });
       const first = await open(env);
       first[Symbol.dispose]();
@@ -141,7 +141,7 @@ describe("the serving certificate", () => {
       expect(last.shownAtStart(DAY_MS).certificate).toBe(before);
     });
 
-    it("is read without the line break at its end", async () => {
+    it("is read correctly although its trailing line break is missing", async () => {
       await using env = await TestEnvironment.create({ namespaces: ["shop"] });
       using first = await open(env);
       const { data = {} } = await env.client.get(Secret, "hooks", where);
@@ -154,7 +154,7 @@ describe("the serving certificate", () => {
     it.each([
       ["somebody else's, without the authority's key", { "ca.key": null }, "ca.key is missing"],
       ["damaged", { "tls.crt": Buffer.from("-----BEGIN").toString("base64") }, ""],
-    ])("is left alone where it is %s, and the error names it", async (_, data, why) => {
+    ])("is left alone if it is %s, and the error names it", async (_, data, why) => {
       await using env = await TestEnvironment.create({ namespaces: ["shop"] });
       using _first = await open(env);
       const changed = await env.client.patch(Secret, "hooks", { type: "merge", body: { data } }, where);

@@ -29,7 +29,7 @@ describe("custom routes", () => {
     ["GET", `${of}/stats`, ["", "", "stats"]],
     ["CONNECT", `${of}/stats/all`, ["", "", "stats/all"]],
     ["HEAD", `${of}/shops/a/total`, ["", "a", "total"]],
-  ])("case 40: %s /apis/%s is dispatched", async (method, path, seen) => {
+  ])("%s /apis/%s is dispatched [case 40]", async (method, path, seen) => {
     const found = await answer(method, path);
     expect(found.status).toBe(200);
     expect(JSON.parse(found.body as string)).toEqual([method, ...seen]);
@@ -45,13 +45,13 @@ describe("custom routes", () => {
     ["GET", `${of}/namespaces/n/orders/a`],
     ["GET", `${of}/namespaces/n/orders/a%2Fb/total`],
     ["GET", `${of}/%zz`],
-  ])("case 40: %s /apis/%s is not found", async (method, path) => {
+  ])("%s /apis/%s is not found [case 40]", async (method, path) => {
     const answered = await answer(method, path);
     expect(answered.status).toBe(404);
     expect(JSON.parse(answered.body as string)).toMatchObject({ kind: "Status", reason: "NotFound", code: 404 });
   });
 
-  it("a generic error is a 500, one with a status keeps code and reason [case 40]", async () => {
+  it("answer 500 to a generic error, and keep code and reason of one with a status [case 40]", async () => {
     const failing = (error: Error) =>
       routeAnswer(
         [
@@ -70,7 +70,7 @@ describe("custom routes", () => {
     expect(JSON.parse(kept.body as string)).toMatchObject({ code: 418, reason: "Teapot", message: "no coffee" });
   });
 
-  it("tell a body that is no JSON, and answer nothing with 204", async () => {
+  it("report a body that is not JSON, and answer 204 if there is no answer", async () => {
     const route = kindRoute(Shop, { path: "x", method: "POST", handle: (request) => void request.json() as undefined });
     const send = (body: string) => routeAnswer([route], webRequest("POST", `/apis/${of}/shops/a/x`, body));
     expect((await send("{")).status).toBe(400);

@@ -31,7 +31,7 @@ describe("admission reviews", () => {
     ["validate", (request) => validateReview([validating(Order, { create: () => {} })], request)],
     ["mutate", (request) => mutateReview([mutating(Order, { create: () => undefined })], request)],
     ["convert", (request) => convertReview([], request)],
-  ])("case 39: are posted, as JSON with a request, to %s", async (_, answer) => {
+  ])("must be a POST of JSON with a request: %s [case 39]", async (_, answer) => {
     expect((await answer(webRequest("GET", "/"))).status).toBe(405);
     for (const body of ["{", "{}", "null", "1"]) {
       expect((await answer(webRequest("POST", "/", body))).status).toBe(400);
@@ -43,7 +43,7 @@ describe("admission reviews", () => {
     });
   });
 
-  it("of a subresource go by the resource, since its objects are of another kind", async () => {
+  it("of a subresource are dispatched by resource, because its objects are of another kind", async () => {
     const seen: unknown[] = [];
     const validator = validating(Order, {
       subresources: ["scale"],
@@ -64,7 +64,7 @@ describe("admission reviews", () => {
     expect(await validateReview([validator], review(other))).toMatchObject({ status: 500 });
   });
 
-  it("take what a mutator changes in place and returns; what it does not return is not taken", async () => {
+  it("apply what a mutator returns, and ignore changes in place that it does not return", async () => {
     const changing = (isReturned: boolean) =>
       mutating(Order, {
         create(order) {
@@ -80,7 +80,7 @@ describe("admission reviews", () => {
     expect(await patchOf(false)).toEqual([]);
   });
 
-  it("of a webhook with a policy of its own ask the handlers of that policy; all, where none has it", async () => {
+  it("sent to the path of a policy run the handlers of that policy, or all if none has it", async () => {
     const seen: string[] = [];
     const strict = validating(Order, { create: () => void seen.push("strict") });
     const lax = validating(Order, { failurePolicy: "Ignore", create: () => void seen.push("lax") });
@@ -91,12 +91,12 @@ describe("admission reviews", () => {
     expect(seen).toEqual(["strict", "|", "lax", "|", "strict", "lax", "|"]);
   });
 
-  it("of a kind without a handler are an error of the server [case 39]", async () => {
+  it("of a kind without a handler get 500 [case 39]", async () => {
     const answer = await validateReview([], review({}));
     expect(answer).toMatchObject({ status: 500, body: "no handler is registered for shop.example.com/v1/Order\n" });
   });
 
-  it("an error with 409 and a reason denies with both [case 39]", async () => {
+  it("are denied with the code and reason of the handler's error [case 39]", async () => {
     const create = () => {
       throw new RefusedError(409, "Conflict", "the shop is closed");
     };
@@ -108,7 +108,7 @@ describe("admission reviews", () => {
     });
   });
 
-  it("go by the kind that the object was converted to [case 39]", async () => {
+  it("are dispatched by the kind that the API server converted the object to [case 39]", async () => {
     const seen: string[] = [];
     const validators = [
       validating(Order, { create: () => void seen.push("v1") }),
@@ -118,7 +118,7 @@ describe("admission reviews", () => {
     expect(seen).toEqual(["v1"]);
   });
 
-  it("tell the handler user, namespace, subresource and dry run, and pass its warnings on", async () => {
+  it("pass user, namespace, subresource and dry run to the handler, and its warnings to the client", async () => {
     let seen: AdmissionRequest | undefined;
     const validator = validating(Order, {
       subresources: ["status"],
@@ -148,14 +148,14 @@ describe("admission reviews", () => {
     });
   });
 
-  it("of a delete give what is to go", async () => {
+  it("of a delete pass the old object to the handler", async () => {
     const gone: string[] = [];
     const validator = validating(Order, { delete: (old) => void gone.push(old.metadata.name) });
     await validateReview([validator], review({ operation: "DELETE", object: null, oldObject: object }));
     expect(gone).toEqual(["a"]);
   });
 
-  it("answer a mutation with the difference; an empty one is []", async () => {
+  it("answer a mutation with a JSON patch, which may be empty", async () => {
     const none = parsed<Review>(await mutateReview([mutating(Order, { create: () => undefined })], review({})));
     expect(none.response).toEqual({ uid: "u1", allowed: true, patchType: "JSONPatch", patch: "W10=" });
     const twice = [2, 3].map((factor) =>
@@ -184,7 +184,7 @@ describe("conversion reviews", () => {
     return parsed<{ response: object }>(answer).response;
   };
 
-  it("give all objects in the version asked for", async () => {
+  it("return all objects in the requested version", async () => {
     expect(await convert([object])).toEqual({
       uid: "u1",
       convertedObjects: [{ ...object, apiVersion: "shop.example.com/v1beta1" }],
@@ -192,7 +192,7 @@ describe("conversion reviews", () => {
     });
   });
 
-  it("fail at the first object that cannot be had: 400 for none, 422 for one that nothing converts", async () => {
+  it("fail at the first bad object: 400 if it is no object, 422 if it has no converter", async () => {
     expect(await convert([object, 1])).toMatchObject({
       convertedObjects: [],
       result: { status: "Failure", code: 400 },
@@ -200,7 +200,7 @@ describe("conversion reviews", () => {
     expect(await convert([{ ...object, kind: "Shop" }])).toMatchObject({ result: { status: "Failure", code: 422 } });
   });
 
-  it("fail with what a converter throws: 500, or the status that it names", async () => {
+  it("fail with the converter's error: 500, or its own status", async () => {
     const failing = async (error: Error) => {
       const convert = (): never => {
         throw error;
@@ -227,7 +227,7 @@ describe("jsonPatch", () => {
     );
   });
 
-  it("of equal values is empty, and leaves alone what is equal", () => {
+  it("is empty for equal values, and does not touch equal parts", () => {
     expect(jsonPatch({ a: [1, { b: 2 }] }, { a: [1, { b: 2 }] })).toEqual([]);
     expect(jsonPatch({ a: 1, "b/c": { "~": 1 } }, { a: 1, "b/c": { "~": 2 } })).toEqual([
       { op: "replace", path: "/b~1c/~0", value: 2 },

@@ -22,7 +22,7 @@ describe("the place of an API server", () => {
     expect(serverPlace(server, advertised, own)).toMatchObject({ type: place });
   });
 
-  it("is asked for where its address leaves it open, and elsewhere not", async () => {
+  it("is looked up only if the address leaves it open", async () => {
     const slice = { endpoints: [{ addresses: ["192.0.2.7"] }], ports: [{ port: 6443 }] };
     const get = vi.fn(async () => slice);
     const found = (server: string) => findServer({ server, get } as unknown as Client);
@@ -32,14 +32,14 @@ describe("the place of an API server", () => {
     expect(await found("https://127.0.0.1:39411")).toEqual({ type: "elsewhere", addresses: ["192.0.2.7"] });
   });
 
-  it("is taken from its address where the server does not let this client see it", async () => {
+  it("is derived from the address if the client may not look it up", async () => {
     const request = { method: "GET", path: "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes" };
     const forbidden = new ApiError({ request, status: 403 });
     const client = { server: "https://127.0.0.1:6443", get: () => Promise.reject(forbidden) } as unknown as Client;
     expect(await findServer(client)).toEqual({ type: "here" });
   });
 
-  it("fails with what a client fails with before it has an answer", async () => {
+  it("rejects with the client's error if there was no answer", async () => {
     const cut = new Error("cut");
     const client = { server: "https://127.0.0.1:6443", get: () => Promise.reject(cut) } as unknown as Client;
     await expect(findServer(client)).rejects.toBe(cut);

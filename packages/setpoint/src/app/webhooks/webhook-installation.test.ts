@@ -54,8 +54,8 @@ async function markOf(env: TestEnvironment): Promise<string | undefined> {
   return (await env.client.get(ValidatingWebhookConfiguration, "shops")).metadata.annotations?.[MARK];
 }
 
-describe("webhooks that are installed", () => {
-  it("say by whom: the Service, the URL, the process on its machine", async () => {
+describe("installed webhooks", () => {
+  it("carry an annotation with their installer: the Service, the URL, or the process and its machine", async () => {
     await using env = await TestEnvironment.create();
     for (const [place, mark] of [
       [{ url: "https://127.0.0.1:9443/hooks" }, "url https://127.0.0.1:9443/hooks"],
@@ -67,7 +67,7 @@ describe("webhooks that are installed", () => {
     }
   });
 
-  it("are not taken over from another, nor deleted: neither with its mark nor without any", async () => {
+  it("are neither taken over nor deleted if another installer, or none, is recorded on them", async () => {
     await using env = await TestEnvironment.create();
     await (await serve(env.client, { validate }, { service, port: 0 }))[Symbol.asyncDispose]();
     const taken = expect(serve(env.client, { validate })).rejects;
@@ -90,7 +90,7 @@ describe("webhooks that are installed", () => {
     );
   });
 
-  it("are refused to a second instance before it leads the conversion of the first one astray", async () => {
+  it("are refused to a second instance before it redirects the conversion of the first one", async () => {
     await using env = await TestEnvironment.create();
     const Both = Order.withVersion(OldOrder, {
       up: ({ spec }) => ({ spec: { item: spec.item, count: spec.pieces } }),
@@ -115,7 +115,7 @@ describe("webhooks that are installed", () => {
     expect((await conversion())?.webhook?.clientConfig?.url).toContain("9444");
   });
 
-  it("are put back as soon as somebody deletes them, and so are definitions, but not after the end", async () => {
+  it("and CRDs are put back as soon as somebody deletes them, but not after the server has stopped", async () => {
     await using env = await TestEnvironment.create();
     const server = await serve(env.client, { validate, mutate });
     const kinds = [ValidatingWebhookConfiguration, MutatingWebhookConfiguration, CustomResourceDefinition] as const;
@@ -134,7 +134,7 @@ describe("webhooks that are installed", () => {
     expect(await env.client.find(ValidatingWebhookConfiguration, "shops")).toBeUndefined();
   });
 
-  it("are taken over from a process of this machine that is gone, not from one that lives", async () => {
+  it("are taken over from a dead process of this machine, but not from a live one", async () => {
     await using env = await TestEnvironment.create();
     await using _server = await serve(env.client, { validate });
     const marked = (pid: number) => ({
@@ -148,7 +148,7 @@ describe("webhooks that are installed", () => {
     expect(await markOf(env)).toContain(`process ${process.pid} `);
   });
 
-  it("of a type that the app has no more are deleted, and stay where they lead to another process by now", async () => {
+  it("of a type that the app no longer has are deleted, unless they point to another process by now", async () => {
     await using env = await TestEnvironment.create();
     const first = await serve(env.client, { validate, mutate });
     await using _second = await serve(env.client, { validate });
@@ -157,7 +157,7 @@ describe("webhooks that are installed", () => {
     expect(await env.client.find(ValidatingWebhookConfiguration, "shops")).toBeDefined();
   });
 
-  it("are put back at the next look where somebody changed or deleted them", async () => {
+  it("are put back by the periodic check after somebody changed or deleted them", async () => {
     await using env = await TestEnvironment.create();
     const clock = new VirtualClock(systemClock.now());
     await using _server = await serve(env.client, { validate }, { clock });
@@ -173,7 +173,7 @@ describe("webhooks that are installed", () => {
     await expect.poll(policy).toEqual(["Fail"]);
   });
 
-  it("that somebody else has put in their place stay, and the log says so", async () => {
+  it("are not put back if somebody else has replaced them; an error is logged", async () => {
     await using env = await TestEnvironment.create();
     const lines: string[] = [];
     const log: Logger = { ...silentLogger, error: (line) => void lines.push(line), with: () => log };
@@ -186,7 +186,7 @@ describe("webhooks that are installed", () => {
     expect((await env.client.get(ValidatingWebhookConfiguration, "shops")).webhooks).toBeUndefined();
   });
 
-  it("are all there or none: what was made goes again where another cannot be installed", async () => {
+  it("are installed all or none: the first ones are deleted again if a later one fails", async () => {
     await using env = await TestEnvironment.create();
     await using server = await WebhookServer.start({
       apps: [],
@@ -198,7 +198,7 @@ describe("webhooks that are installed", () => {
     await env.client.create(Shop, { metadata: { name: "a" }, spec: { open: true } });
   });
 
-  it("are served on where they cannot be uninstalled, and removing the app rejects", async () => {
+  it("go on being served if they cannot be deleted; removing the app then rejects", async () => {
     await using env = await TestEnvironment.create();
     let isRefusing = true;
     const client = refusing(env, (method) => isRefusing && method === "DELETE");
@@ -214,7 +214,7 @@ describe("webhooks that are installed", () => {
 });
 
 describe("an app that is removed", () => {
-  it("has its objects converted on, for as long as the process lives", async () => {
+  it("leaves its objects convertible for as long as the process lives", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
     await using server = await WebhookServer.start({ apps: [orders], client, ...real });
@@ -229,7 +229,7 @@ describe("an app that is removed", () => {
 });
 
 describe("an account that may not install kinds", () => {
-  it("serves an app whose kinds somebody else installs, unless they are converted here", async () => {
+  it("serves an app whose kinds somebody else installs, unless this process converts them", async () => {
     await using env = await TestEnvironment.create({ kinds: [Shop] });
     const client = refusing(env, (_method, path) => path.includes("customresourcedefinitions"));
     const lines: string[] = [];
@@ -243,8 +243,8 @@ describe("an account that may not install kinds", () => {
   });
 });
 
-describe("what a handler is asked for", () => {
-  it("is narrowed by namespaces, labels and conditions, each handler by its own", async () => {
+describe("the rules of an installed webhook", () => {
+  it("are narrowed by namespaces, labels and conditions, for each handler separately", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
     const asked: string[] = [];
@@ -275,7 +275,7 @@ describe("what a handler is asked for", () => {
     ]);
   });
 
-  it("may be a subresource whose objects are of another kind", async () => {
+  it("may name a subresource whose objects are of another kind", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
     const Stall = resource("shop.example.com/v1/Stall", {
@@ -307,7 +307,7 @@ describe("what a handler is asked for", () => {
   });
 });
 
-it("whom the API server trusts is said by a url behind which something else ends TLS", async () => {
+it("installs the given caBundle if something else terminates TLS for the url", async () => {
   await using env = await TestEnvironment.create();
   const url = "https://tunnel.example.com";
   for (const [caBundle, installed] of [

@@ -34,7 +34,7 @@ const create = (env: TestEnvironment, name: string): Promise<unknown> =>
   env.client.create(Shop, { metadata: { name }, spec: { open: true } });
 
 describe("a webhook's certificate", () => {
-  it("is replaced while requests go on, none of which fails", async () => {
+  it("is replaced without a failed request", async () => {
     await using env = await TestEnvironment.create();
     const clock = daysAgo(61);
     await using server = await WebhookServer.start({ apps: [shops], client: env.client, clock, random: systemRandom });
@@ -53,7 +53,7 @@ describe("a webhook's certificate", () => {
     expect((await env.client.list(Shop)).items).toHaveLength(made);
   }, 60_000);
 
-  it("that has expired is replaced at the next look, and requests are admitted again", async () => {
+  it("that has expired is replaced by the next check, and requests are admitted again", async () => {
     await using env = await TestEnvironment.create();
     const clock = daysAgo(92);
     await using _server = await WebhookServer.start({ apps: [shops], client: env.client, clock, random: systemRandom });
@@ -63,7 +63,7 @@ describe("a webhook's certificate", () => {
     await create(env, "late");
   });
 
-  it("of a new authority is shown once that could be installed, and API servers had time to hear of it", async () => {
+  it("of a new CA is shown only after the CA is installed and API servers had time to notice", async () => {
     await using env = await TestEnvironment.create();
     let failures = 0;
     const failing = (inner: Client): Client =>
@@ -101,7 +101,7 @@ describe("a webhook's certificate", () => {
     await create(env, "trusted");
   }, 60_000);
 
-  it("of a new authority is trusted for conversion too", async () => {
+  it("of a new CA is trusted for conversion, too", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
     const clock = daysAgo(2_440);
@@ -118,7 +118,7 @@ describe("a webhook's certificate", () => {
     expect(spec.conversion?.webhook?.clientConfig?.caBundle).toBe(server.caBundle);
   }, 60_000);
 
-  it("of a new authority may be shown by one replica and not yet by the other: calls to both go on", async () => {
+  it("of a new CA may be shown by one replica and not yet by the other: calls to both succeed", async () => {
     const { controlPlane } = (await import("@setpoint/control-plane" as string)) as {
       controlPlane: (options: object) => Promise<AsyncDisposable & { readonly client: Client }>;
     };
@@ -159,7 +159,7 @@ describe("a webhook's certificate", () => {
     for (const server of [one, two]) await passes(server);
   }, 60_000);
 
-  it("outlives its Secret: replicas go on being called after that was deleted and a third has started", async () => {
+  it("outlives its Secret: calls succeed after the Secret is deleted and another replica starts", async () => {
     const { controlPlane } = (await import("@setpoint/control-plane" as string)) as {
       controlPlane: (options: object) => Promise<AsyncDisposable & { readonly client: Client }>;
     };
@@ -178,7 +178,7 @@ describe("a webhook's certificate", () => {
     }
   });
 
-  it("of a new authority is shown a day later where somebody else installs, who is told", async () => {
+  it("of a new CA is shown a day later if somebody else installs the webhooks; a log line tells them", async () => {
     await using env = await TestEnvironment.create();
     const lines: string[] = [];
     const log: Logger = { ...silentLogger, warn: (line) => void lines.push(line), with: () => log };

@@ -29,7 +29,7 @@ const route = (path: string, handle: Parameters<typeof versionRoute>[2]["handle"
   versionRoute("shop.example.com/v1", "Cluster", { path, handle });
 
 describe("routes of a webhook server", () => {
-  it("ask for a token wherever others may be behind a caller on this machine: with a url, and behind a Service", async () => {
+  it("require a token if a local caller may act for others: with a url, and behind a Service", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
     const url = "https://127.0.0.1:9443";
@@ -41,7 +41,7 @@ describe("routes of a webhook server", () => {
     expect((await ask(pod, TOTAL, { servername: "hooks.default.svc" })).status).toBe(401);
   });
 
-  it("are found below the path of the url, whether or not a proxy takes it off", async () => {
+  it("are found below the url's path, whether or not a proxy strips it", async () => {
     await using env = await TestEnvironment.create();
     const url = "https://127.0.0.1:9443/hooks/";
     await using server = await serve(env, { routes: [route("stats", () => ({ json: 1 }))] }, { url, port: 0 });
@@ -58,7 +58,7 @@ describe("routes of a webhook server", () => {
     ["a status that ends no request", { status: 102, body: "" }],
     ["a body that is neither text nor bytes", { status: 200, body: { a: 1 } }],
     ["nothing at all", undefined as never],
-  ])("answer with a 500, and log it, where a route returns %s", async (_, answer) => {
+  ])("answer 500, and log it, if the handler returns %s", async (_, answer) => {
     await using env = await TestEnvironment.create();
     const lines: string[] = [];
     const log: Logger = { ...silentLogger, error: (line) => void lines.push(line), with: () => log };
@@ -87,7 +87,7 @@ describe("routes of a webhook server", () => {
     expect(await send(8 * 2 ** 20 + 1)).toMatchObject({ status: 413 });
   });
 
-  it("of two apps must differ, and so must their names", async () => {
+  it("of two apps must differ, and so must the apps' names", async () => {
     await using env = await TestEnvironment.create();
     const named = (name: string) => app({ name, kinds: [Shop], routes: [route("stats", () => undefined)] });
     const start = (...names: readonly string[]) =>
@@ -100,7 +100,7 @@ describe("routes of a webhook server", () => {
     await expect(server.add(named("two"))).rejects.toMatchObject({ code: "APP_INVALID" });
   });
 
-  it("do not pass a refusal of the process itself on to the caller, and log it", async () => {
+  it("hide an API server's refusal of this process from the caller, and log it", async () => {
     const thrown: unknown[] = [];
     const forbidden = Object.assign(new Error("cannot create tokenreviews"), { status: 403, reason: "Forbidden" });
     const guard = reviewedRoutes({ create: () => Promise.reject(forbidden) } as never);
@@ -111,7 +111,7 @@ describe("routes of a webhook server", () => {
     expect(thrown).toEqual([forbidden]);
   });
 
-  it("pass on an error with a status of its own, which is logged all the same, what must not be seen taken out", async () => {
+  it("pass on an error with a status of its own, and log it with secrets masked", async () => {
     await using env = await TestEnvironment.create();
     const lines: string[] = [];
     const log: Logger = { ...silentLogger, warn: (line) => void lines.push(line), with: () => log };

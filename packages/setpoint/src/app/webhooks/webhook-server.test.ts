@@ -34,7 +34,7 @@ function derivable(parts: Partial<Client>): Client {
 }
 
 describe("WebhookServer", () => {
-  it("admits, mutates and converts for the embedded control plane on a laptop, and leaves nothing in the way", async () => {
+  it("admits, mutates and converts for the embedded control plane on a laptop, and leaves no webhook behind", async () => {
     await using env = await TestEnvironment.create();
     const { client } = env;
     const asked = new Map<string, number>();
@@ -71,7 +71,7 @@ describe("WebhookServer", () => {
     await client.create(Order, { metadata: { ...metadata, name: "d" }, spec: { item: "tea", count: 11 } });
   });
 
-  it("answers a route of every method over the wire", async () => {
+  it("answers routes of every method over HTTPS", async () => {
     await using env = await TestEnvironment.create();
     const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"] as const;
     const routes = [...methods, "HEAD" as const].map((method) =>
@@ -97,7 +97,7 @@ describe("WebhookServer", () => {
     expect(await ask("HEAD")).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)+\r\n$/);
   });
 
-  it("logs what a handler throws by mistake, not what it refuses", async () => {
+  it("logs unexpected errors of a handler, not its refusals", async () => {
     await using env = await TestEnvironment.create();
     const lines: string[] = [];
     const log: Logger = { ...silentLogger, error: (line) => void lines.push(line), with: () => log };
@@ -138,7 +138,7 @@ describe("WebhookServer", () => {
     expect(made.metadata.labels).toMatchObject({ one: "yes", two: "yes" });
   });
 
-  it("asks each handler of a kind once for a write", async () => {
+  it("calls each handler of a kind once per write", async () => {
     await using env = await TestEnvironment.create();
     const asked: string[] = [];
     const doubling = (name: string) =>
@@ -160,7 +160,7 @@ describe("WebhookServer", () => {
     expect([asked, made.spec.count]).toEqual([["first", "second", "third", "fourth"], 4]);
   });
 
-  it("installs a new authority before the old one ends", async () => {
+  it("installs a new CA before the old one expires", async () => {
     await using env = await TestEnvironment.create();
     const clock = new VirtualClock();
     const shops = app({ name: "shops", kinds: [Shop], validate: [validating(Shop, { create: () => {} })] });
@@ -176,7 +176,7 @@ describe("WebhookServer", () => {
     expect(await installed()).toBe(server.caBundle);
   });
 
-  it("refuses to serve a remote cluster from a laptop, and says why, unless it can be reached", async () => {
+  it("refuses to serve a remote cluster from a laptop, and says why, unless a url or a Service leads to it", async () => {
     const client = derivable({ server: "https://cluster.example.com:6443" });
     await expect(WebhookServer.start({ apps: [orders], client })).rejects.toMatchObject({
       code: "WEBHOOK_UNREACHABLE",
@@ -195,7 +195,7 @@ describe("WebhookServer", () => {
     });
   });
 
-  it("refuses to serve a cluster in a container from outside of it, and says where that is", async () => {
+  it("refuses to serve a cluster in a container from outside, and names its address", async () => {
     const slice = { endpoints: [{ addresses: ["192.0.2.7"] }], ports: [{ port: 6443 }] };
     const at = (server: string) => derivable({ server, get: async () => slice } as unknown as Partial<Client>);
     await expect(WebhookServer.start({ apps: [orders], client: at("https://127.0.0.1:39411") })).rejects.toMatchObject({
@@ -212,7 +212,7 @@ describe("WebhookServer", () => {
     expect(warnings).toContainEqual(expect.stringContaining("its address as 192.0.2.7: unless that is this machine"));
   });
 
-  it("is reached through its Service where it runs in a pod, and leaves its webhooks for the next one", async () => {
+  it("is reached through its Service in a pod, and leaves its webhooks for the next pod", async () => {
     const { controlPlane } = (await import("@setpoint/control-plane" as string)) as {
       controlPlane: (options: object) => Promise<AsyncDisposable & { readonly client: Client }>;
     };
@@ -236,7 +236,7 @@ describe("WebhookServer", () => {
     expect((await client.list(ValidatingWebhookConfiguration)).items).toHaveLength(1);
   });
 
-  it("lets callers from elsewhere use routes by token and RBAC alone", async () => {
+  it("admits remote callers of routes only by token and RBAC", async () => {
     await using env = await TestEnvironment.create();
     const guard = reviewedRoutes(env.client);
     const asked = webRequest("GET", "/apis/shop.example.com/v1/namespaces/default/orders/a/total");
