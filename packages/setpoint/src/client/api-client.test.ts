@@ -24,7 +24,7 @@ function untilAborted(signal: AbortSignal, asked: AbortSignal[]): Promise<never>
 }
 
 describe("requests", () => {
-  it("that could reach another path are refused before they are sent", async () => {
+  it("with a missing or unsafe name or namespace are refused before they are sent", async () => {
     const { client, requests } = scriptedClient([answer(object)]);
     for (const name of ["", ".", "..", "a/b", "a%2fb"]) {
       await expect(client.get(ConfigMap, name, { namespace: "n" })).rejects.toMatchObject({ code: "REQUEST_INVALID" });
@@ -55,7 +55,7 @@ describe("requests", () => {
     ]);
   });
 
-  it("of pages reject with API_EXPIRED and the token to go on with, where the snapshot is gone", async () => {
+  it("of pages reject with API_EXPIRED, and the token to continue with, if the snapshot has expired", async () => {
     const { client } = scriptedClient([
       answer({ metadata: { resourceVersion: "5", continue: "token" }, items: [] }),
       failing(410, "Expired", {}, { metadata: { continue: "go-on" } }),
@@ -98,7 +98,7 @@ describe("requests", () => {
     ["logs", (client, signal) => first(client.logs("a", { namespace: "n", signal }))],
     ["discover", (client, signal) => client.discover({ signal })],
     ["raw", (client, signal) => client.raw({ method: "GET", path: "/version", signal })],
-  ])("of %s end with their signal, before and after they are sent", async (_, call) => {
+  ])("of %s are aborted by their signal, before and after they are sent", async (_, call) => {
     const asked: AbortSignal[] = [];
     const { client, requests } = scriptedClient([({ signal }) => untilAborted(signal!, asked)]);
     await expect(call(client, AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
@@ -111,14 +111,14 @@ describe("requests", () => {
     await expect(waiting).rejects.toMatchObject({ code: "ABORTED" });
   });
 
-  it("leave nothing on a signal that outlives them", async () => {
+  it("leave no listener on a signal that outlives them", async () => {
     const { client } = scriptedClient([() => answer(object)]);
     const { signal } = new AbortController();
     for (let count = 0; count < 20; count++) await client.get(ConfigMap, "a", { namespace: "n", signal });
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
-  it("of an apply are not validated twice, unless asked for", async () => {
+  it("of an apply send fieldValidation=Ignore unless told otherwise", async () => {
     const { client, requests } = scriptedClient([() => answer(object)]);
     const applied = { metadata: { name: "a", namespace: "n" } };
     await client.apply(ConfigMap, applied);
@@ -141,7 +141,7 @@ describe("requests", () => {
     ]);
   });
 
-  it("carry the kind even where the object does not", async () => {
+  it("carry the kind even if the object does not", async () => {
     const { client, requests } = scriptedClient([() => answer(object)]);
     await client.create(ConfigMap, { metadata: { name: "a", namespace: "n" }, data: {} } as NewObject<ConfigMap>);
     expect(JSON.parse(Buffer.from(requests[0]!.body!).toString())).toMatchObject({
@@ -152,7 +152,7 @@ describe("requests", () => {
 });
 
 describe("logs", () => {
-  it("are text, wherever its characters are cut, and follow without a deadline", async () => {
+  it("are decoded as text wherever a chunk is cut, and follow without a deadline", async () => {
     const bytes = Buffer.from("grüße\n");
     const body = (async function* () {
       for (const byte of bytes) yield Buffer.from([byte]);

@@ -35,7 +35,7 @@ describe("answers", () => {
     [500, "ServerTimeout", "API_TIMEOUT"],
     [504, "Timeout", "API_TIMEOUT"],
     [418, "Teapot", "API_FAILED"],
-  ])("%i %s become %s, with the server's words", async (code, reason, expected) => {
+  ])("%i %s become %s, with the server's message", async (code, reason, expected) => {
     const { client } = scriptedClient([failing(code, reason)]);
     await expect(getObject(client)).rejects.toMatchObject({
       code: expected,
@@ -57,7 +57,7 @@ describe("answers", () => {
     await expect(client.list(ConfigMap, page)).rejects.toThrow("GET /api/v1/configmaps: expected ConfigMapList");
   });
 
-  it("say too large a resourceVersion in three ways", async () => {
+  it('with "too large resource version" are recognised in all three forms', async () => {
     const shapes = [
       failing(
         504,
@@ -76,7 +76,7 @@ describe("answers", () => {
     );
   });
 
-  it("from a proxy are shown by their first words", async () => {
+  it("from a proxy are quoted by their first words", async () => {
     const html = `<html><body>\n<h1>502 Bad Gateway</h1>${" padding".repeat(100)}</body></html>`;
     const { client } = scriptedClient([reply(html, { "content-type": "text/html" }, 502)]);
     await expect(createObject(client)).rejects.toMatchObject({
@@ -115,12 +115,12 @@ describe("answers", () => {
     expect(error.message).toContain("GET /api/v1/namespaces/n/configmaps/a");
   });
 
-  it("are read by what they are, where only the content type is wrong", async () => {
+  it("are parsed as JSON if only the content type is wrong", async () => {
     const { client } = scriptedClient([reply(JSON.stringify(object), { "content-type": "text/plain" })]);
     expect(await getObject(client)).toEqual(object);
   });
 
-  it("of 250,000 objects are a list like any other", async () => {
+  it("with 250,000 objects are parsed as a list", async () => {
     const items = Array.from({ length: 250_000 }, (_, index) => ({ metadata: { name: `n${index}` } }));
     const { client } = scriptedClient([answer({ metadata: { resourceVersion: "9" }, items })]);
     const list = await client.list(ConfigMap);
@@ -128,12 +128,12 @@ describe("answers", () => {
     expect(list.items[249_999]).toMatchObject({ kind: "ConfigMap", apiVersion: "v1", metadata: { name: "n249999" } });
   });
 
-  it("to a list may have null for no items", async () => {
+  it("to a list may have null items", async () => {
     const { client } = scriptedClient([answer({ metadata: { resourceVersion: "9" }, items: null })]);
     expect(await client.list(ConfigMap)).toEqual({ items: [], resourceVersion: "9" });
   });
 
-  it("that take too long are given up, and the connection with them", async () => {
+  it("that take too long are given up, and their connection is closed", async () => {
     const waiting = ({ signal }: TransportRequest): Promise<never> =>
       new Promise((_, reject) => signal!.addEventListener("abort", () => reject(transportError("ABORTED", "aborted"))));
     const { client, clock } = scriptedClient([waiting]);
@@ -146,7 +146,7 @@ describe("answers", () => {
     });
   });
 
-  it("whose body falls silent are given up, too", async () => {
+  it("whose body stalls are given up, too", async () => {
     const silent = (): TransportResponse => ({
       ...answer(object),
       body: (async function* () {
@@ -160,13 +160,13 @@ describe("answers", () => {
     expect(await got).toMatchObject({ code: "TRANSPORT_TIMEOUT" });
   });
 
-  it("that lead elsewhere are not followed", async () => {
+  it("that redirect are not followed", async () => {
     const { client, requests } = scriptedClient([reply("", { location: "https://evil.example.com/" }, 302)]);
     await expect(getObject(client)).rejects.toMatchObject({ code: "API_FAILED", status: 302 });
     expect(requests).toHaveLength(1);
   });
 
-  it("with warnings pass each text on once for a kind, with the request that it answers", async () => {
+  it("with warnings report each text once per kind, with its request", async () => {
     const warnings: string[] = [];
     const headers = { warning: ['299 - "old \\"api\\""', '299 - "first", 299 - "second, with comma"'] };
     const { client } = scriptedClient([() => answer(object, 200, headers)], {
@@ -200,7 +200,7 @@ describe("answers", () => {
     ]);
   });
 
-  it("are reported to the observer, failures and repeats too", async () => {
+  it("are reported to the observer, including failures and retries", async () => {
     const seen: ObservedRequest[] = [];
     const answers = [
       transportError("TRANSPORT_BROKEN", "reset"),

@@ -84,7 +84,7 @@ describe("a kubeconfig, on a real kube-apiserver", () => {
     });
   });
 
-  it("does not trust a server that another CA signed, nor one of another name", async () => {
+  it("does not trust a server with another CA, nor one with another name", async () => {
     const other = Buffer.from(makeCertificate({ commonName: "other" }).cert).toString("base64");
     await using strange = await connect({
       kubeconfig: await changed("ca", { cluster: { "certificate-authority-data": other } }),

@@ -52,7 +52,7 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       expect(await client.find(ConfigMap, "life", { namespace })).toBeUndefined();
     });
 
-    it("tells an object that is not there from a kind that is not served", async () => {
+    it("tells a missing object from a kind that is not served", async () => {
       const missing: Kind = { ...ConfigMap, group: "missing.example.com", apiVersion: "missing.example.com/v1" };
       const error = (await client.find(missing, "a", { namespace }).catch((reason: unknown) => reason)) as ApiError;
       expect(isNotServed(error)).toBe(true);
@@ -60,14 +60,14 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       await expect(client.list(missing)).rejects.toSatisfy(isNotServed);
     });
 
-    it("refuses a second object of the same name, and makes names up where asked", async () => {
+    it("refuses a second object of the same name, and generates names on request", async () => {
       await client.create(ConfigMap, configMap("twice"));
       await expect(client.create(ConfigMap, configMap("twice"))).rejects.toSatisfy(isAlreadyExists);
       const made = await client.create(ConfigMap, { metadata: { generateName: "made-", namespace } });
       expect(made.metadata.name).toMatch(/^made-[a-z0-9]+$/);
     });
 
-    it("says field by field what is invalid", async () => {
+    it("reports each invalid field", async () => {
       const bad = { metadata: { name: "Not_Valid", namespace, labels: { "a b": "c d" } } };
       const error = (await client.create(ConfigMap, bad).catch((reason: unknown) => reason)) as ApiError;
       expect(error).toMatchObject({ code: "API_INVALID", status: 422, reason: "Invalid" });
@@ -121,7 +121,7 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       expect(forced.data).toEqual({ a: "2" });
     });
 
-    it("deletes on preconditions, and returns the object while a finalizer keeps it", async () => {
+    it("deletes on preconditions, and returns the object while a finalizer holds it", async () => {
       const created = await client.create(ConfigMap, {
         ...configMap("guarded"),
         metadata: { name: "guarded", namespace, finalizers: ["example.com/wait"] },
@@ -145,7 +145,7 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       expect(await client.find(ConfigMap, "guarded", { namespace })).toBeUndefined();
     });
 
-    it("deletes what a selector selects", async () => {
+    it("deletes a collection by selector", async () => {
       for (const mapName of ["one", "two"]) {
         const { metadata, ...rest } = configMap(mapName);
         await client.create(ConfigMap, { ...rest, metadata: { ...metadata, labels: { doomed: mapName } } });
@@ -155,7 +155,7 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       expect(items.map((item) => item.metadata.name)).toEqual(["two"]);
     });
 
-    it("lists page by page on one snapshot, every item saying what it is", async () => {
+    it("lists page by page from one snapshot, and every item has its kind", async () => {
       for (let index = 0; index < 25; index++) {
         await client.create(ConfigMap, {
           metadata: { name: `page-${String(index).padStart(2, "0")}`, namespace, labels: { paged: "yes" } },
@@ -175,7 +175,7 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       expect(versions.size).toBe(1);
     });
 
-    it("watches from a version on: every step, in order", async () => {
+    it("watches from a resourceVersion on: every event, in order", async () => {
       const { resourceVersion } = await client.list(ConfigMap, { namespace });
       const stop = new AbortController();
       const steps: string[] = [];
@@ -285,7 +285,7 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       expect(await client.find(ConfigMap, "dry", { namespace })).toBeUndefined();
     });
 
-    it("refuses unknown fields where asked to, and else passes the warning on, once", async () => {
+    it("refuses unknown fields in strict mode, and otherwise passes the warning on once", async () => {
       const odd = { ...configMap("odd"), surplus: 1 } as NewObject<ConfigMap>;
       await expect(client.create(ConfigMap, odd, { fieldValidation: "Strict" })).rejects.toMatchObject({
         code: "API_BAD_REQUEST",
@@ -298,7 +298,7 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       expect(warnings.filter((warning) => warning === 'unknown field "surplus"')).toHaveLength(1);
     });
 
-    it("has an apply of unknown fields refused, whatever is said of their validation", async () => {
+    it("an apply with unknown fields is refused, whatever its field validation", async () => {
       const odd = { metadata: { name: "odd-apply", namespace }, surplus: 1 };
       for (const options of [{}, { fieldValidation: "Ignore" }, { fieldValidation: "Strict" }] as const) {
         await expect(client.apply(ConfigMap, odd, options)).rejects.toThrow(".surplus: field not declared in schema");
@@ -306,7 +306,7 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       expect(await client.find(ConfigMap, "odd-apply", { namespace })).toBeUndefined();
     });
 
-    it("takes an object of a megabyte and has one over 3 MB refused", async () => {
+    it("accepts an object of 1 MB; the server refuses one over 3 MB", async () => {
       const large = await client.create(ConfigMap, configMap("large", { text: "x".repeat(1_000_000) }));
       expect((await client.get(ConfigMap, "large", { namespace })).data).toEqual(large.data);
       await expect(
@@ -317,7 +317,7 @@ export function clientSuite(name: string, connect: ConnectForSuite): void {
       });
     });
 
-    it("discovers what is served, in two requests or group by group alike", async () => {
+    it("discovers what is served, by aggregated discovery or group by group", async () => {
       const discovery = await client.discover();
       const deployments = discovery.groups
         .find((group) => group.name === "apps")

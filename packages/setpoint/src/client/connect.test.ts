@@ -59,7 +59,7 @@ async function headersFor(user: object, options: ConnectOptions = {}): Promise<T
 }
 
 describe("connect", () => {
-  it("names the command for an embedded cluster where none was chosen, and guesses none", async () => {
+  it("names the command for an embedded cluster if none is chosen, and does not guess", async () => {
     await mkdir(join(folder, ".kube"), { recursive: true });
     await writeFile(join(folder, ".kube", "config"), "{}");
     await expect(connect({ env: { HOME: folder } })).rejects.toMatchObject({
@@ -95,7 +95,7 @@ contexts:
     expect(seen[0]!.headers.authorization).toBe("Bearer from-yaml");
   });
 
-  it("merges the files of KUBECONFIG as kubectl does: the first entry of a name wins whole, missing files are skipped", async () => {
+  it("merges the files of KUBECONFIG as kubectl does: the first entry of a name wins, missing files are skipped", async () => {
     const first = await kubeconfig(
       { top: { "current-context": "", contexts: [], users: [{ name: "user", user: { username: "a" } }] } },
       "first",
@@ -108,7 +108,7 @@ contexts:
     expect(seen[0]!.headers.authorization).toBe(`Basic ${base64("a:")}`);
   });
 
-  it("uses the context asked for", async () => {
+  it("uses the requested context", async () => {
     const users = [
       { name: "user", user: { token: "one" } },
       { name: "other", user: { token: "two" } },
@@ -166,7 +166,7 @@ contexts:
     });
   });
 
-  it("reads a token file again each minute, and keeps the last token while it cannot be read", async () => {
+  it("reads a token file again each minute, and keeps the last token while the file is unreadable", async () => {
     const clock = new VirtualClock();
     const file = join(folder, "token");
     await writeFile(file, "first\n");
@@ -188,7 +188,7 @@ contexts:
     expect(await token()).toBe("Bearer second");
   });
 
-  it("takes up rotated certificates within a minute, on new connections", async () => {
+  it("uses rotated certificates within a minute, on new connections", async () => {
     const clock = new VirtualClock();
     const rotated = makeCertificate({ commonName: "jane again", issuer: { ...clientCa, commonName: "client CA" } });
     await writeFile(join(folder, "client.crt"), clientPair.cert);
@@ -207,7 +207,7 @@ contexts:
     expect(seen.map((request) => request.headers["x-client-certificate"])).toEqual(["jane", "jane", "jane again"]);
   });
 
-  it("does not send credentials over plain HTTP, as kubectl does not", async () => {
+  it("does not send credentials over plain HTTP, like kubectl", async () => {
     const plainSeen: TransportRequest[] = [];
     await using plain = await serve(
       async (request) => {
@@ -222,7 +222,7 @@ contexts:
     expect(plainSeen[0]!.headers.authorization).toBeUndefined();
   });
 
-  it("puts the path of the server's URL in front of all others", async () => {
+  it("prefixes all paths with the path of the server's URL", async () => {
     const client = await open({
       kubeconfig: await kubeconfig({ cluster: { server: `${server.url}/k8s/clusters/c-1/` } }),
     });

@@ -35,7 +35,7 @@ const CALLS: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
 };
 
 describe.each(Object.entries(CALLS))("%s by a client with a fence", (_, call) => {
-  it("is sent as by the client itself, ends with the lease, and is refused from then on", async () => {
+  it("is sent like one of the base client, aborted with the lease, and refused from then on", async () => {
     const sent: TransportRequest[] = [];
     const transport = {
       request: async (request: TransportRequest) => {
@@ -78,7 +78,7 @@ function recorded(): { readonly client: Client; readonly sent: TransportRequest[
 }
 
 describe("a client with dryRun", () => {
-  it.each([...WRITES, ...DELETES])("sends %s as a dry run, also where it derives another client", async (name) => {
+  it.each([...WRITES, ...DELETES])("sends %s as a dry run, also through a client derived from it", async (name) => {
     const { client, sent } = recorded();
     const trial = client.with({ dryRun: true }).with({ fieldManager: "web" });
     await CALLS[name]!(trial).catch(() => {});
@@ -98,7 +98,7 @@ describe("a client with dryRun", () => {
 });
 
 describe("a derived client", () => {
-  it("asks every fence on the way to it", async () => {
+  it("checks the fence of every client that it is derived from", async () => {
     const { client } = recorded();
     const asked: string[] = [];
     const fence = (name: string) => ({ check: () => void asked.push(name) });

@@ -14,7 +14,7 @@ async function texts(chunks: AsyncIterable<Uint8Array>, maxLineBytes?: number): 
 }
 
 describe("lines", () => {
-  it("are the same wherever the chunks are cut, be it within a character", async () => {
+  it("are the same wherever the chunks are cut, even within a character", async () => {
     const line = fc.string({ unit: "grapheme", minLength: 1 }).filter((text) => !text.includes("\n"));
     await fc.assert(
       fc.asyncProperty(fc.array(line), fc.array(fc.nat(400)), async (expected, cuts) => {
@@ -26,7 +26,7 @@ describe("lines", () => {
     );
   });
 
-  it("are views of their chunk where they lie within one", () => {
+  it("are views of their chunk if they lie within one", () => {
     const chunk = Buffer.from("a\nbc\nrest");
     const ranges: [boolean, number, number][] = [];
     new LineDecoder().push(chunk, (bytes, start, end) => ranges.push([bytes.buffer === chunk.buffer, start, end]));
@@ -40,7 +40,7 @@ describe("lines", () => {
     expect(await texts(body("\na\n\n", "\nb\n"))).toEqual(["a", "b"]);
   });
 
-  it("reject with STREAM_TRUNCATED where the body ends within a line, after handing out the whole ones", async () => {
+  it("reject with STREAM_TRUNCATED if the body ends within a line, after the complete lines", async () => {
     const found: string[] = [];
     const reading = (async () => {
       for await (const line of lines(body("whole\nhal", "f"))) found.push(line.toString());
@@ -52,14 +52,14 @@ describe("lines", () => {
     expect(found).toEqual(["whole"]);
   });
 
-  it("may be over 3 MB, up to the limit that is stated", async () => {
+  it("may exceed 3 MB, up to the configured limit", async () => {
     const large = "x".repeat(3_500_000);
     expect(await texts(body(large.slice(0, 1_000_000), large.slice(1_000_000), "\n"))).toEqual([large]);
     await expect(texts(body("12345678\n", "123456789\n"), 8)).rejects.toMatchObject({ code: "STREAM_LINE_TOO_LONG" });
     await expect(texts(body("1234", "56789"), 8)).rejects.toMatchObject({ code: "STREAM_LINE_TOO_LONG" });
   });
 
-  it("close the body when their reader leaves", async () => {
+  it("close the body when their reader stops", async () => {
     let isClosed = false;
     const source = (async function* () {
       try {

@@ -18,7 +18,7 @@ import type { Transport, TransportResponse } from "./transport/transport.js";
 import { transportError } from "./transport/transport-error.js";
 
 describe("retries", () => {
-  it("wait as long as Retry-After says, on the clock, and no longer than one minute each", async () => {
+  it("wait as long as Retry-After says, at most one minute each", async () => {
     const { client, clock, requests } = scriptedClient([
       failing(429, "TooManyRequests", { "retry-after": "5" }),
       answer(object),
@@ -38,7 +38,7 @@ describe("retries", () => {
     expect(long.requests).toHaveLength(1);
   });
 
-  it("take a date in Retry-After, and none that makes no sense", async () => {
+  it("accept a date in Retry-After, and ignore a malformed one", async () => {
     const { client, clock, requests } = scriptedClient([
       () => failing(503, "ServiceUnavailable", { "retry-after": new Date(clock.now() + 3000).toUTCString() }),
       answer(object),
@@ -50,7 +50,7 @@ describe("retries", () => {
     await got;
   });
 
-  it("also happen for 429 without Retry-After, with growing waits and an end", async () => {
+  it("happen for 429 without Retry-After, too, with growing waits and a limit", async () => {
     const { client, clock, requests } = scriptedClient([failing(429, "TooManyRequests")]);
     const got = settled(getObject(client));
     await clock.advance(200_000);
@@ -87,7 +87,7 @@ describe("retries", () => {
     expect([(await outcome) === "resolved", requests.length]).toEqual(isRepeated ? [true, 2] : [false, 1]);
   });
 
-  it("happen for a read whose body broke, not for a write whose body did", async () => {
+  it("happen for a read whose body broke off, not for a write", async () => {
     const torn = (): TransportResponse => ({
       ...answer(object),
       body: (async function* () {
@@ -102,7 +102,7 @@ describe("retries", () => {
     expect([read.requests.length, write.requests.length]).toEqual([2, 1]);
   });
 
-  it("happen for server-side apply after a broken connection: applying twice is applying once", async () => {
+  it("happen for server-side apply after a broken connection, because apply is idempotent", async () => {
     const { client, requests } = scriptedClient([broken, answer(object)]);
     await client.apply(ConfigMap, { metadata: { name: "a", namespace: "n" } });
     expect(requests).toHaveLength(2);
@@ -125,7 +125,7 @@ describe("retries", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("do not happen where the caller has its own back-off", async () => {
+  it("do not happen if the caller has its own back-off", async () => {
     const { client, requests } = scriptedClient([failing(429, "TooManyRequests", { "retry-after": "1" })]);
     const response = await client.raw({ method: "GET", path: "/x", retry: false });
     expect([response.status, requests.length]).toEqual([429, 1]);
@@ -143,7 +143,7 @@ describe("retries", () => {
 });
 
 describe("credentials", () => {
-  it("that the server rejects are had anew, once", async () => {
+  it("are refreshed once after the server rejects them", async () => {
     let token = "old";
     const credentials = {
       headers: () => ({ authorization: `Bearer ${token}` }),
@@ -160,7 +160,7 @@ describe("credentials", () => {
     expect(hopeless.requests).toHaveLength(2);
   });
 
-  it("that take their time do not hold up whoever aborts", async () => {
+  it("that are slow to obtain do not delay an abort", async () => {
     const credentials = { headers: () => new Promise<never>(() => {}) };
     const { client, requests } = scriptedClient([answer(object)], { credentials });
     const stop = new AbortController();
@@ -178,7 +178,7 @@ describe("credentials", () => {
   });
 });
 
-it("a retry is not sent by a process that stood still until its signal was due to be aborted", async () => {
+it("a process that was suspended until its signal was due sends no retry", async () => {
   // As after SIGSTOP and SIGCONT: all timers are late, and fire one right after the other.
   const timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
   let nowMs = 0;

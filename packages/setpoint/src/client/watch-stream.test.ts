@@ -25,7 +25,7 @@ describe("a watch", () => {
     }
   }
 
-  it("asks for bookmarks, and knows the one that ends the initial events", async () => {
+  it("asks for bookmarks, and recognises the one that ends the initial events", async () => {
     const bookmark = {
       kind: "ConfigMap",
       metadata: { resourceVersion: "8", annotations: { "k8s.io/initial-events-end": "true" } },
@@ -42,7 +42,7 @@ describe("a watch", () => {
     );
   });
 
-  it("lives on beyond any deadline of its head", async () => {
+  it("outlives the deadline for its response head", async () => {
     let push: (text: string) => void = () => {};
     const body = (async function* () {
       for (let count = 0; count < 2; count++)
@@ -70,7 +70,7 @@ describe("a watch", () => {
     expect(error).toMatchObject({ name: "ApiError", code: "API_EXPIRED", status: 410, reason: "Expired" });
   });
 
-  it("rejects where the stream ends within a line: nothing is dropped silently", async () => {
+  it("rejects if the stream ends within a line: nothing is dropped silently", async () => {
     const { client } = scriptedClient([reply(event("ADDED", "a") + event("DELETED", "a").slice(0, 40))]);
     const [seen, error] = await collect(client);
     expect(seen).toEqual(["ADDED a"]);
@@ -82,7 +82,7 @@ describe("a watch", () => {
     ["no object", "42\n"],
     ["an unknown type", '{"type":"SURPRISE","object":{"metadata":{}}}\n'],
     ["no object in the event", '{"type":"ADDED"}\n'],
-  ])("rejects for a line with %s, showing it", async (_, line) => {
+  ])("rejects a line with %s, and quotes it", async (_, line) => {
     const [, error] = await collect(scriptedClient([reply(line)]).client);
     expect(error).toMatchObject({
       code: "RESPONSE_INVALID",
@@ -90,14 +90,14 @@ describe("a watch", () => {
     });
   });
 
-  it("takes an object over 3 MB, up to the limit stated", async () => {
+  it("accepts an object over 3 MB, up to the configured limit", async () => {
     const name = "x".repeat(3_500_000);
     expect((await collect(scriptedClient([reply(event("ADDED", name))]).client))[0]).toEqual([`ADDED ${name}`]);
     const [, error] = await collect(scriptedClient([reply(event("ADDED", name))]).client, { maxLineBytes: 1_000_000 });
     expect(error).toMatchObject({ code: "STREAM_LINE_TOO_LONG" });
   });
 
-  it("lets an exception of its reader through, and closes the stream", async () => {
+  it("passes an exception of its reader through, and closes the stream", async () => {
     let isClosed = false;
     const body = (async function* () {
       try {
@@ -114,7 +114,7 @@ describe("a watch", () => {
     expect(isClosed).toBe(true);
   });
 
-  it("waits for a slow reader, one event after the other", async () => {
+  it("waits for a slow reader, one event at a time", async () => {
     let active = 0;
     const { client, clock } = scriptedClient([
       reply(Array.from({ length: 20 }, (_, index) => event("ADDED", `n${index}`)).join("")),
@@ -133,7 +133,7 @@ describe("a watch", () => {
     expect(names).toEqual(Array.from({ length: 20 }, (_, index) => `n${index}`));
   });
 
-  it("that falls silent is given up after the time stated; a reader that takes its time is not", async () => {
+  it("that stalls is given up after the configured time; a slow reader does not count", async () => {
     const clock = new VirtualClock();
     const inner: Transport = {
       request: async () => ({

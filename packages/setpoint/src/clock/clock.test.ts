@@ -18,7 +18,7 @@ const subjects: Record<string, () => Subject> = {
 };
 
 describe.each(Object.entries(subjects))("%s", (_, subject) => {
-  it("fires timers in order of their due time, then of their making", async () => {
+  it("fires timers in order of due time, then of creation", async () => {
     const { clock, pass } = subject();
     const fired: string[] = [];
     clock.timer(30, () => fired.push("late"));
@@ -28,7 +28,7 @@ describe.each(Object.entries(subjects))("%s", (_, subject) => {
     expect(fired).toEqual(["early, first made", "early, then made", "late"]);
   });
 
-  it("never calls back from within timer, nor for a disposed one", async () => {
+  it("never calls back from within timer(), nor after disposal", async () => {
     const { clock, pass } = subject();
     const fired: string[] = [];
     clock.timer(-5, () => fired.push("overdue"));
@@ -47,7 +47,7 @@ describe.each(Object.entries(subjects))("%s", (_, subject) => {
     timer[Symbol.dispose]();
   });
 
-  it("takes delays longer than setTimeout can", async () => {
+  it("accepts delays longer than setTimeout can", async () => {
     const { clock, pass } = subject();
     let fired = false;
     using _timer = clock.timer(2 ** 32, () => {
@@ -57,7 +57,7 @@ describe.each(Object.entries(subjects))("%s", (_, subject) => {
     expect(fired).toBe(false);
   });
 
-  it("moves on: its time never goes back while something sleeps", async () => {
+  it("never goes back while something sleeps", async () => {
     const { clock, pass } = subject();
     const [wall, elapsed] = [clock.now(), clock.monotonic()];
     await Promise.all([clock.sleep(5), pass(10)]);

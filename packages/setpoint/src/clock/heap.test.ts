@@ -9,7 +9,7 @@ interface Numbered extends HeapEntry {
 const numbered = (value: number): Numbered => ({ value, position: -1 });
 
 describe("Heap", () => {
-  it("gives its entries back in order, whatever was taken out between", () => {
+  it("returns its entries in order, whatever was removed in between", () => {
     fc.assert(
       fc.property(fc.array(fc.record({ value: fc.integer(), removed: fc.boolean() })), (plan) => {
         const heap = new Heap<Numbered>((left, right) => left.value < right.value);
@@ -24,7 +24,7 @@ describe("Heap", () => {
     );
   });
 
-  it("refuses to take out what it does not hold", () => {
+  it("refuses to remove an entry that it does not hold", () => {
     const heap = new Heap<Numbered>((left, right) => left.value < right.value);
     const entry = numbered(1);
     heap.push(entry);

@@ -6,7 +6,7 @@ describe.each([
   ["the system's random source", systemRandom],
   ["a seeded random source", seededRandom(7)],
 ])("%s", (_, random) => {
-  it("gives numbers in [0, 1) and as many bytes as asked for", () => {
+  it("returns numbers in [0, 1) and the requested number of bytes", () => {
     const numbers = Array.from({ length: 1_000 }, () => random.next());
     expect(numbers.every((number) => number >= 0 && number < 1)).toBe(true);
     expect(new Set(numbers).size).toBeGreaterThan(900);
@@ -15,7 +15,7 @@ describe.each([
 });
 
 describe("seededRandom", () => {
-  it("gives the same sequence for the same seed, and another for another", () => {
+  it("repeats its sequence for the same seed, and differs for another", () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const [first, second, other] = [seededRandom(seed), seededRandom(seed), seededRandom(seed + 1)];
@@ -39,13 +39,13 @@ describe("jitter", () => {
 });
 
 describe("system random", () => {
-  it("gives out each byte once, and never wiped ones", () => {
+  it("returns each byte once, and never bytes that it erased", () => {
     const drawn = Array.from({ length: 2_000 }, () => Buffer.from(systemRandom.bytes(16)).toString("hex"));
     expect(new Set(drawn).size).toBe(2_000);
     expect(drawn).not.toContain("0".repeat(32));
   });
 
-  it("gives as many bytes as asked for, beyond its pool too", () => {
+  it("returns the requested number of bytes, beyond its pool too", () => {
     expect([0, 1, 1024, 1025, 10_000].map((length) => systemRandom.bytes(length).length)).toEqual([
       0, 1, 1024, 1025, 10_000,
     ]);

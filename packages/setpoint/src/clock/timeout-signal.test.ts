@@ -38,7 +38,7 @@ describe("timeoutSignal", () => {
     expect(deadline.signal.aborted).toBe(false);
   });
 
-  it("takes the caller's reason", async () => {
+  it("aborts with the caller's reason if one is given", async () => {
     const clock = new VirtualClock();
     const { signal } = timeoutSignal(clock, 5, undefined, () => new Error("reconcile of a/b took too long"));
     await clock.advance(5);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { VirtualClock } from "./virtual-clock.js";
 
 describe("VirtualClock", () => {
-  it("stands still until it is told to move", async () => {
+  it("stands still until it is advanced", async () => {
     const clock = new VirtualClock(1_000);
     await clock.settle();
     expect([clock.now(), clock.monotonic()]).toEqual([1_000, 0]);
@@ -24,7 +24,7 @@ describe("VirtualClock", () => {
     expect(steps).toEqual(["first at 10", "nested at 15", "second at 20"]);
   });
 
-  it("steps the wall clock without waking anyone", async () => {
+  it("steps the wall clock without firing timers", async () => {
     const clock = new VirtualClock(0);
     let fired = false;
     clock.timer(10, () => {
@@ -35,7 +35,7 @@ describe("VirtualClock", () => {
     expect([clock.now(), clock.monotonic(), fired]).toEqual([-3_600_000, 0, false]);
   });
 
-  it("tells what waits and how long", () => {
+  it("reports what is waiting and for how long", () => {
     const clock = new VirtualClock();
     expect(clock.nextDueInMs).toBeUndefined();
     clock.timer(70, () => {});
@@ -45,7 +45,7 @@ describe("VirtualClock", () => {
     expect([clock.pendingTimers, clock.nextDueInMs]).toEqual([1, 70]);
   });
 
-  it("carries fifty thousand timers, most of them cancelled", async () => {
+  it("handles fifty thousand timers, most of them cancelled", async () => {
     const clock = new VirtualClock();
     let fired = 0;
     const timers = Array.from({ length: 50_000 }, (_, at) => clock.timer(1 + ((at * 7919) % 50_000), () => fired++));

@@ -46,7 +46,7 @@ async function calls(): Promise<string[]> {
 }
 
 describe("an exec plugin", () => {
-  it("is run once for all who wait, and again when its credentials have expired", async () => {
+  it("runs once for all waiting requests, and again when its credentials have expired", async () => {
     const { plugin: credentials, clock } = await plugin();
     const expirationTimestamp = new Date(clock.now() + 600_000).toISOString();
     await answers({ token: "one", expirationTimestamp });
@@ -62,7 +62,7 @@ describe("an exec plugin", () => {
     expect(await calls()).toHaveLength(2);
   });
 
-  it("is run again when the server rejects its token, but once for all requests that had it", async () => {
+  it("runs again when the server rejects its token, but once for all requests that used it", async () => {
     const { plugin: credentials } = await plugin();
     await answers({ token: "one" });
     const old = await credentials.headers();
@@ -74,7 +74,7 @@ describe("an exec plugin", () => {
     expect(await calls()).toHaveLength(2);
   });
 
-  it("is told the cluster where it asks, and gets its arguments and environment", async () => {
+  it("gets cluster information if it asks for it, its arguments and its environment", async () => {
     const { cert } = makeCertificate({ commonName: "ca" });
     await writeFile(join(folder, "ca.crt"), cert);
     const cluster = {
@@ -118,7 +118,7 @@ describe("an exec plugin", () => {
     ["returns nothing of use", {}, API_VERSION, "it returned neither a token nor a client certificate"],
     ["returns half a pair", { clientKeyData: "secret" }, API_VERSION, "without the other"],
     ["returns a time that is none", { token: "secret", expirationTimestamp: "soon" }, API_VERSION, "is no time"],
-  ])("fails with the field's name and without its secrets where it %s", async (_, status, apiVersion, message) => {
+  ])("fails with the field's name and without its secrets if it %s", async (_, status, apiVersion, message) => {
     const { plugin: credentials } = await plugin();
     await answers(status, apiVersion);
     const error = (await credentials.headers().catch((reason: unknown) => reason)) as Error;
@@ -128,7 +128,7 @@ describe("an exec plugin", () => {
     expect(error.message).not.toContain("secret");
   });
 
-  it("fails with its own words where it ends with an error, and is tried anew the next time", async () => {
+  it("fails with its own error output, and is tried again the next time", async () => {
     const { plugin: credentials } = await plugin({}, { script: "#!/bin/sh\necho please log in >&2\nexit 3\n" });
     await expect(credentials.headers()).rejects.toThrow("it ended with exit code 3: please log in");
     await writeFile(join(folder, "plugin"), '#!/bin/sh\ncat "$(dirname "$0")/answer.json"\n');
@@ -136,19 +136,19 @@ describe("an exec plugin", () => {
     expect(await credentials.headers()).toEqual({ authorization: "Bearer t" });
   });
 
-  it("fails where its output is no JSON, without showing it", async () => {
+  it("fails if its output is not JSON, without quoting it", async () => {
     const { plugin: credentials } = await plugin({}, { script: "#!/bin/sh\necho secret\n" });
     await expect(credentials.headers()).rejects.toThrow(/its output is not JSON$/);
   });
 
-  it("that is not installed is named with its hint", async () => {
+  it("that is not installed is reported with its install hint", async () => {
     const { plugin: credentials } = await plugin({ command: "no-such-plugin-here", installHint: "Install it with x." });
     await expect(credentials.headers()).rejects.toThrow(
       /no-such-plugin-here.*could not be started.*Install it with x\./,
     );
   });
 
-  it("that must be interactive is refused without a terminal", async () => {
+  it("that needs a terminal is refused without one", async () => {
     const { plugin: credentials } = await plugin({ interactiveMode: "Always" });
     await expect(credentials.headers()).rejects.toThrow("standard input is not a terminal");
   });

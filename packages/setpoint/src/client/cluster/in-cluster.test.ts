@@ -20,20 +20,20 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe("in a pod", () => {
-  it("is where the service's address and a token are", async () => {
+  it("is detected by the service's address and a token", async () => {
     expect(isInCluster(env, folder)).toBe(true);
     expect(isInCluster({}, folder)).toBe(false);
     expect(isInCluster(env, join(folder, "elsewhere"))).toBe(false);
   });
 
-  it("is where connect is the service account, unless another cluster is named", () => {
+  it("uses the service account by default, unless another cluster is named", () => {
     expect(connectsAsPod({}, env, folder)).toBe(true);
     expect(connectsAsPod({ kubeconfig: "config" }, env, folder)).toBe(false);
     expect(connectsAsPod({ context: "here" }, env, folder)).toBe(false);
     expect(connectsAsPod({}, {}, folder)).toBe(false);
   });
 
-  it("the server, namespace and token are the service account's", async () => {
+  it("takes server, namespace and token from the service account", async () => {
     const access = await inClusterAccess(env, new VirtualClock(), folder);
     expect(access).toMatchObject({ server: "https://10.0.0.1:443", namespace: "team" });
     expect(await access.credentials.headers()).toEqual({ authorization: "Bearer first" });
@@ -41,7 +41,7 @@ describe("in a pod", () => {
     expect(six.server).toBe("https://[fd00::1]:443");
   });
 
-  it("a rotated token is used within a minute, or at once after a 401; a rotated CA for new connections", async () => {
+  it("uses a rotated token within a minute, or at once after a 401, and a rotated CA for new connections", async () => {
     const clock = new VirtualClock();
     const { credentials, tls } = await inClusterAccess(env, clock, folder);
     const source = rotatingTls(tls, clock);
@@ -58,7 +58,7 @@ describe("in a pod", () => {
     expect((await source()).ca).not.toBe(material.ca);
   });
 
-  it("a file in the middle of being replaced breaks nothing", async () => {
+  it("tolerates a file that is being replaced", async () => {
     const clock = new VirtualClock();
     const { credentials, tls } = await inClusterAccess(env, clock, folder);
     const source = rotatingTls(tls, clock);
@@ -71,7 +71,7 @@ describe("in a pod", () => {
     expect(await source()).toBe(material);
   });
 
-  it("a missing token or CA is an error that names the file", async () => {
+  it("names the file of a missing token or CA", async () => {
     await rm(join(folder, "token"));
     await rm(join(folder, "ca.crt"));
     const { credentials, tls } = await inClusterAccess(env, new VirtualClock(), folder);

@@ -283,7 +283,7 @@ describe("a kubeconfig with a wrong field", () => {
     expect((error as Error).message).not.toContain("secret-token");
   });
 
-  it("a client key that is none, and one that belongs to another certificate", async () => {
+  it("rejects a client key that is malformed or belongs to another certificate", async () => {
     const other = makeCertificate({ commonName: "other" });
     const certificate = { "client-certificate-data": base64(clientPair.cert) };
     const noKey = await kubeconfig({ user: { ...certificate, "client-key-data": base64("x") } });
@@ -296,7 +296,7 @@ describe("a kubeconfig with a wrong field", () => {
     );
   });
 
-  it("a file that is not there, is no YAML, or lacks the context asked for", async () => {
+  it("rejects a file that is missing, is no YAML, or lacks the requested context", async () => {
     const missing = join(folder, "no-such-file");
     await expect(connect({ kubeconfig: missing, env: {} })).rejects.toMatchObject({
       code: "KUBECONFIG_NOT_FOUND",
@@ -312,7 +312,7 @@ describe("a kubeconfig with a wrong field", () => {
     );
   });
 
-  it("in another entry than the one used is not looked at", async () => {
+  it("is accepted if the entry with the field is not used", async () => {
     const clusters = [
       { name: "broken", cluster: { server: 7 } },
       { name: "cluster", cluster: { server: server.url, "certificate-authority-data": base64(server.ca) } },

@@ -13,7 +13,7 @@ describe("this machine", () => {
     },
   );
 
-  it("calls from its own address, not from one that a sidecar hands others on under", () => {
+  it("is the caller only at its own address, not at one from which a sidecar forwards others", () => {
     for (const address of ["::1", "127.0.0.1", "::ffff:127.0.0.1"]) expect(isLoopbackCaller(address)).toBe(true);
     for (const address of ["127.0.0.6", "::ffff:127.0.0.6", "localhost", "10.0.0.1", "", undefined]) {
       expect(isLoopbackCaller(address)).toBe(false);

@@ -9,8 +9,8 @@ function queue(): BodyQueue {
   return new BodyQueue({ pause: () => {}, resume: () => {}, cancel: () => {} });
 }
 
-describe("a body that has come as a whole", () => {
-  it("is complete once it has ended, and read in one step", async () => {
+describe("a fully received body", () => {
+  it("is complete once it has ended, and is read in one step", async () => {
     const body = queue();
     body.push(text("one "));
     body.push(text("two"));
@@ -21,7 +21,7 @@ describe("a body that has come as a whole", () => {
     expect((await readBytes(body)).toString()).toBe("");
   });
 
-  it("gives no more than its reader has left of it", async () => {
+  it("returns only what is left after partial reads", async () => {
     const body = queue();
     body.push(text("one"));
     body.push(text("two"));
@@ -30,7 +30,7 @@ describe("a body that has come as a whole", () => {
     expect((await readBytes(body)).toString()).toBe("two");
   });
 
-  it("is read piece by piece where it ended in an error, which comes last", async () => {
+  it("is read chunk by chunk if it ended in an error, which comes last", async () => {
     const body = queue();
     body.push(text("one"));
     body.fail(new Error("cut off"));
@@ -39,7 +39,7 @@ describe("a body that has come as a whole", () => {
     await expect(readBytes(body)).rejects.toThrow("cut off");
   });
 
-  it("is nothing where it was aborted", async () => {
+  it("returns nothing after an abort", async () => {
     const body = queue();
     body.push(text("one"));
     body.end();

@@ -60,7 +60,7 @@ describe("the fault transport", () => {
     expect(seen).toBe(1);
   });
 
-  it("answers in place of the server, as JSON or as a proxy's HTML", async () => {
+  it("answers instead of the server, with JSON or a proxy's HTML", async () => {
     const { transport } = faulty(
       scriptedFaults([
         { type: "respond", status: 429, retryAfterSeconds: 3 },
@@ -74,7 +74,7 @@ describe("the fault transport", () => {
     expect((await readBytes(broken.body)).toString()).toBe("<html>");
   });
 
-  it("cuts and truncates after a number of bytes", async () => {
+  it("cuts and truncates after a given number of bytes", async () => {
     const { transport } = faulty(
       scriptedFaults([
         { type: "cut", afterBytes: 9 },
@@ -90,7 +90,7 @@ describe("the fault transport", () => {
     expect((await readBytes((await transport.request(get("/"))).body)).toString()).toBe("line 1\nli");
   });
 
-  it("stalls for a time on its clock, and goes on", async () => {
+  it("stalls for a time on its clock, then continues", async () => {
     const { transport, clock } = faulty(one({ type: "stall", afterBytes: 7, ms: 60_000 }));
     const all = readBytes((await transport.request(get("/"))).body);
     let isDone = false;
@@ -101,7 +101,7 @@ describe("the fault transport", () => {
     expect((await all).toString()).toBe("line 1\nline 2\nline 3\n");
   });
 
-  it("stays half open until its reader leaves or aborts", async () => {
+  it("stays half open until its reader stops or aborts", async () => {
     let closed = 0;
     const handler: Handler = async () => ({
       ...reply(""),
@@ -130,7 +130,7 @@ describe("the fault transport", () => {
     expect(closed).toBe(1);
   });
 
-  it("tears the body into pieces of a size", async () => {
+  it("splits the body into chunks of a given size", async () => {
     const { transport } = faulty(one({ type: "fragment", bytes: 1 }), async () => reply("grün\nblau\n"));
     const response = await transport.request(get("/"));
     const seen: string[] = [];
@@ -138,13 +138,13 @@ describe("the fault transport", () => {
     expect(seen).toEqual(["grün", "blau"]);
   });
 
-  it("puts an ERROR event behind a whole line", async () => {
+  it("inserts an ERROR event after a complete line", async () => {
     const { transport } = faulty(one({ type: "error-event", afterBytes: 9, status: 410 }));
     const text = (await readBytes((await transport.request(get("/"))).body)).toString();
     expect(text).toMatch(/^line 1\nline 2\n\{"type":"ERROR","object":\{.*"code":410.*\}\n$/);
   });
 
-  it("lets answers overtake each other", async () => {
+  it("lets responses overtake each other", async () => {
     const order: string[] = [];
     const plan: FaultPlan = ({ path }) =>
       path === "/slow" ? { type: "delay", after: 500 } : { type: "delay", before: "100ms" };
@@ -155,7 +155,7 @@ describe("the fault transport", () => {
     expect(order).toEqual(["/fast", "/slow"]);
   });
 
-  it("repeats its random faults from a seed", async () => {
+  it("repeats its random faults for the same seed", async () => {
     const run = (seed: number): readonly (string | undefined)[] => {
       const plan = randomFaults(seededRandom(seed), 0.5, [
         () => ({ type: "refuse" }),

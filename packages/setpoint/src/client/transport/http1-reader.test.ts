@@ -35,7 +35,7 @@ function chunked(parts: readonly Buffer[]): Buffer {
 }
 
 describe("the HTTP/1.1 reader", () => {
-  it("reads a chunked body however it is cut", () => {
+  it("reads a chunked body wherever it is cut", () => {
     const part = fc.uint8Array({ minLength: 1, maxLength: 60 }).map((bytes) => Buffer.from(bytes));
     fc.assert(
       fc.property(fc.array(part), fc.array(fc.nat(3000), { maxLength: 40 }), (parts, cuts) => {
@@ -58,7 +58,7 @@ describe("the HTTP/1.1 reader", () => {
     expect(read([Buffer.concat([head, chunked(parts)])])).toMatchObject({ text: "first second third", pieces: 1 });
   });
 
-  it("reads a body by its length, and knows whether the connection lives on", () => {
+  it("reads a body by its length, and knows whether the connection stays open", () => {
     const result = readText("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody");
     expect(result).toMatchObject({ text: "body", isComplete: true, heads: [{ status: 200, keepAlive: true }] });
     expect(readText("HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 0\r\n\r\n").heads[0]!.keepAlive).toBe(
@@ -74,7 +74,7 @@ describe("the HTTP/1.1 reader", () => {
     });
   });
 
-  it("says that a response was cut off", () => {
+  it("reports a truncated response", () => {
     expect(readText("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nbody", { close: true }).isComplete).toBe(false);
     expect(
       readText("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n", { close: true }).isComplete,
@@ -88,20 +88,20 @@ describe("the HTTP/1.1 reader", () => {
     expect(readText("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n").isComplete).toBe(true);
   });
 
-  it("passes over interim responses, chunk extensions and trailers", () => {
+  it("skips interim responses, chunk extensions and trailers", () => {
     const text =
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\nbody\r\n0\r\nX: y\r\n\r\n";
     expect(readText(text)).toMatchObject({ text: "body", isComplete: true });
     expect(readText(text).heads).toHaveLength(1);
   });
 
-  it("takes words that every object has for names of headers", () => {
+  it("accepts header names such as constructor and __proto__", () => {
     const head =
       "HTTP/1.1 204 No Content\r\nconstructor: one\r\nConstructor: two\r\nvalueof: x\r\n__proto__: y\r\n\r\n";
     expect(readText(head).heads[0]?.headers).toEqual({ constructor: ["one", "two"], valueof: "x" });
   });
 
-  it("keeps repeated headers apart and lower-cases their names", () => {
+  it("keeps repeated headers apart, and lower-cases their names", () => {
     const { headers } = readText("HTTP/1.1 200 OK\r\nWarning: a\r\nWARNING: b\r\nContent-Length: 0\r\n\r\n").heads[0]!;
     expect(headers).toEqual({ warning: ["a", "b"], "content-length": "0" });
   });

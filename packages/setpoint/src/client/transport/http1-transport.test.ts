@@ -33,16 +33,16 @@ async function text(transport: Transport, request: TransportRequest = get("/")):
 }
 
 describe("connections of HTTP/1.1", () => {
-  it("carry nothing that must not be sent any more when they are made, and are kept for others", () =>
+  it("that open too late for their request are kept for others, and the request is not sent", () =>
     holdsBackLateRequests((handler) => open(handler, { protocol: "https" })));
 
-  it("are used again: a thousand requests in a row take one", async () => {
+  it("are reused: a thousand sequential requests use one", async () => {
     await using opened = await open(async () => reply("x"), { protocol: "http" });
     for (let count = 0; count < 1000; count++) await text(opened.transport);
     expect(opened.server.connections()).toBe(1);
   });
 
-  it("never exceed their limit; requests beyond it wait their turn", async () => {
+  it("never exceed their limit; further requests wait", async () => {
     let active = 0;
     let most = 0;
     let fill: (value?: unknown) => void = () => {};
@@ -60,7 +60,7 @@ describe("connections of HTTP/1.1", () => {
     expect([most, opened.server.connections()]).toEqual([3, 3]);
   });
 
-  it("can be waited for, and the waiting aborted", async () => {
+  it("can be waited for, and the wait can be aborted", async () => {
     let answerNow: (value?: unknown) => void = () => {};
     const gate = new Promise((resolve) => (answerNow = resolve));
     await using opened = await open(
@@ -95,7 +95,7 @@ describe("connections of HTTP/1.1", () => {
     expect(opened.server.connections()).toBe(2);
   });
 
-  it("are not used again after a response that closes them, nor after a body that was left", async () => {
+  it("are not reused after a response that closes them, nor after an unread body", async () => {
     const handler: Handler = async ({ path }) =>
       reply("x".repeat(100_000), path === "/close" ? { connection: "close" } : {});
     await using opened = await open(handler, { protocol: "http" });
@@ -106,7 +106,7 @@ describe("connections of HTTP/1.1", () => {
     expect(opened.server.connections()).toBeGreaterThanOrEqual(2);
   });
 
-  it("are made anew with new certificates, while what is under way goes on", async () => {
+  it("are replaced when certificates change, while requests in flight go on", async () => {
     const issuer = makeCertificate({ commonName: "CA" });
     const identity = (commonName: string) => makeCertificate({ commonName, issuer: { ...issuer, commonName: "CA" } });
     let finish: (value?: unknown) => void = () => {};
@@ -128,7 +128,7 @@ describe("connections of HTTP/1.1", () => {
     expect(await text(opened.transport)).toBe("two");
   });
 
-  it("to nowhere are TRANSPORT_REFUSED, to a stranger TRANSPORT_UNTRUSTED, to nobody TRANSPORT_TIMEOUT", async () => {
+  it("fail with TRANSPORT_REFUSED, TRANSPORT_UNTRUSTED or TRANSPORT_TIMEOUT, depending on the peer", async () => {
     await using opened = await open(async () => reply("x"), { protocol: "https" });
     const stranger = http1Transport({ server: opened.server.url, clock: systemClock });
     await expect(stranger.request(get("/"))).rejects.toMatchObject({ code: "TRANSPORT_UNTRUSTED" });
@@ -203,7 +203,7 @@ describe("a server that breaks the rules of HTTP/1.1", () => {
     await expect(readBytes(body)).rejects.toMatchObject({ code: "TRANSPORT_BROKEN" });
   });
 
-  it("and speaks when not asked loses its connection, not the next request", async () => {
+  it("and sends unrequested data loses its connection, not the next request", async () => {
     await using server = await raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 200 OK\r\n\r\n");
     expect(await text(server.transport)).toBe("a");
     expect(await text(server.transport)).toBe("a");

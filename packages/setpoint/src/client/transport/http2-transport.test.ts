@@ -43,17 +43,17 @@ const endless: Handler = async ({ signal }) => ({
 });
 
 describe("sessions of HTTP/2", () => {
-  it("carry nothing that must not be sent any more when they are made, and are kept for others", () =>
+  it("that open too late for their request are kept for others, and the request is not sent", () =>
     holdsBackLateRequests((handler) => open(handler, { protocol: "h2" })));
 
-  it("carry many streams each, and are more where those are full", async () => {
+  it("carry many streams each; another is opened when one is full", async () => {
     await using opened = await open(endless, { protocol: "h2" }, { maxStreamsPerSession: 10 });
     const responses = await Promise.all(Array.from({ length: 35 }, () => opened.transport.request(get("/"))));
     expect(opened.server.connections()).toBe(4);
     await Promise.all(responses.map(({ body }) => body[Symbol.asyncIterator]().return?.()));
   });
 
-  it("do not let one slow reader stop the others", async () => {
+  it("do not let a slow reader block the others", async () => {
     const large: Handler = async () => ({
       ...reply(""),
       body: (async function* () {
@@ -72,7 +72,7 @@ describe("sessions of HTTP/2", () => {
     await reader.return?.();
   });
 
-  it("that end with GOAWAY finish what they carry, and another takes over", async () => {
+  it("that end with GOAWAY finish their streams, and another session takes over", async () => {
     const sessions: ServerHttp2Session[] = [];
     let finish: (value?: unknown) => void = () => {};
     const gate = new Promise((resolve) => (finish = resolve));
@@ -96,7 +96,7 @@ describe("sessions of HTTP/2", () => {
     server.close();
   });
 
-  it("that refuse a stream, by RST or by GOAWAY, have done nothing: the client sends even a write again", async () => {
+  it("that refuse a stream by RST or GOAWAY have done nothing, so even a write is sent again", async () => {
     for (const refuse of [
       (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM),
       (stream: ServerHttp2Stream) => stream.session?.goaway(constants.NGHTTP2_NO_ERROR, stream.id! - 2),
@@ -120,7 +120,7 @@ describe("sessions of HTTP/2", () => {
     }
   });
 
-  it("that are half open are found by a PING after 30 s and given up 15 s later", async () => {
+  it("that are half open are detected by a PING after 30 s and closed 15 s later", async () => {
     const clock = new VirtualClock();
     const asked: (() => void)[] = [];
     const server = createServer((_, response) => {
@@ -164,7 +164,7 @@ describe("sessions of HTTP/2", () => {
     server.close();
   });
 
-  it("whose connection is cut break the bodies they carry", async () => {
+  it("fail the bodies of their streams if the connection is cut", async () => {
     const sockets: Socket[] = [];
     const server = createServer((_, response) => void response.write("x")).on("connection", (socket) =>
       sockets.push(socket),
@@ -193,7 +193,7 @@ describe("sessions of HTTP/2", () => {
     expect(opened.server.connections()).toBe(2);
   });
 
-  it("to nowhere are TRANSPORT_REFUSED, and to a server without HTTP/2 as well", async () => {
+  it("fail with TRANSPORT_REFUSED if nobody listens, or the server has no HTTP/2", async () => {
     await using nowhere = http2Transport({ server: "https://127.0.0.1:1", clock: systemClock });
     await expect(nowhere.request(get("/"))).rejects.toMatchObject({ code: "TRANSPORT_REFUSED" });
     await using old = await serve(async () => reply("x"), { protocol: "https" });
@@ -203,7 +203,7 @@ describe("sessions of HTTP/2", () => {
     });
   });
 
-  it("with a bad header refuse the request alone", async () => {
+  it("refuse only the request with a bad header", async () => {
     await using opened = await open(async () => reply("x"), { protocol: "h2" });
     await expect(opened.transport.request({ ...get("/"), headers: { x: "a\r\nb" } })).rejects.toMatchObject({
       code: "REQUEST_INVALID",

@@ -36,7 +36,7 @@ describe("the proxy from the environment", () => {
     ["fd12::1", "https://[fd12::1]", true],
     ["[fd12::1]:443", "https://[fd12::1]", true],
     ["10.0.0.0/99, ,", "https://10.1.2.3", false],
-  ])("with NO_PROXY=%s leaves %s alone: %s", (noProxy, server, isExcepted) => {
+  ])("with NO_PROXY=%s bypasses %s: %s", (noProxy, server, isExcepted) => {
     expect(proxyFromEnvironment(server, { HTTPS_PROXY: proxy, NO_PROXY: noProxy }) === undefined).toBe(isExcepted);
   });
 });

@@ -14,14 +14,14 @@ function source() {
 }
 
 describe("pace of reading", () => {
-  it("never rests in a small response", async () => {
+  it("never pauses in a small response", async () => {
     const { state, pace } = source();
     for (let piece = 0; piece < 16; piece++) pace.read(4096);
     await endOfTurn();
     expect(state.isReading).toBe(true);
   });
 
-  it("rests between the readings of a large response", async () => {
+  it("pauses between the reads of a large response", async () => {
     const { state, pace, until } = source();
     for (let round = 0; round < 3; round++) {
       pace.read(70_000);
@@ -32,7 +32,7 @@ describe("pace of reading", () => {
     }
   });
 
-  it("reads the events that follow a large list at once", async () => {
+  it("reads the events after a large list at once", async () => {
     const { state, pace, until } = source();
     pace.read(70_000);
     await until(false);
@@ -44,7 +44,7 @@ describe("pace of reading", () => {
     }
   });
 
-  it("does not read on after a rest while the response's reader holds it", async () => {
+  it("does not resume after a pause while the reader holds the response", async () => {
     const { state, pace, until } = source();
     pace.read(70_000);
     await until(false);
@@ -55,7 +55,7 @@ describe("pace of reading", () => {
     expect(state.isReading).toBe(true);
   });
 
-  it("rests on where the hold ends earlier", async () => {
+  it("keeps pausing if the hold ends earlier", async () => {
     const { state, pace, until } = source();
     pace.hold();
     pace.read(70_000);
@@ -65,7 +65,7 @@ describe("pace of reading", () => {
     await until(true);
   });
 
-  it("reads at once when a response has ended, and never again when it is disposed", async () => {
+  it("reads at once when a response has ended, and never after it is disposed", async () => {
     const { state, pace, until } = source();
     pace.read(70_000);
     await until(false);

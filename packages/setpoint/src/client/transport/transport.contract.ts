@@ -45,7 +45,7 @@ export function transportContract(
   { maxBodyBytes = 9_000_000 }: ContractLimits = {},
 ): void {
   describe(`${name}, as a transport`, () => {
-    it("carries method, path, query, headers and body there, and status, headers and body back", async () => {
+    it("carries method, path, query, headers and body to the server, and status, headers and body back", async () => {
       const seen: TransportRequest[] = [];
       await using opened = await open(async (request) => {
         seen.push(request);
@@ -78,7 +78,7 @@ export function transportContract(
       await readBytes(response.body);
     });
 
-    it("sends nothing, and rejects with what was thrown, where it is stopped right before; then goes on", async () => {
+    it("sends nothing and rejects with the error of beforeSend, then serves further requests", async () => {
       const seen: string[] = [];
       await using opened = await open(async ({ path }) => {
         seen.push(path);
@@ -103,7 +103,7 @@ export function transportContract(
       expect([status, (await readBytes(body)).toString()]).toEqual([503, "no"]);
     });
 
-    it("has an empty body for HEAD, 204 and an empty answer", async () => {
+    it("has an empty body for HEAD, 204 and an empty response", async () => {
       await using opened = await open(async ({ path }) =>
         path === "/204" ? reply("", {}, 204) : reply(path === "/head" ? "not sent" : ""),
       );
@@ -124,7 +124,7 @@ export function transportContract(
       expect((await readBytes(body)).equals(large)).toBe(true);
     });
 
-    it("hands out what has come before the response is complete", async () => {
+    it("delivers received chunks before the response is complete", async () => {
       const gate = deferred();
       await using opened = await open(async () => ({
         ...reply(""),
@@ -142,7 +142,7 @@ export function transportContract(
       expect((await reader.next()).done).toBe(true);
     });
 
-    it("stops the server while its reader pauses", async () => {
+    it("applies backpressure to the server while its reader pauses", async () => {
       let sent = 0;
       await using opened = await open(async () => ({
         ...reply(""),
@@ -162,7 +162,7 @@ export function transportContract(
       await reader.return?.();
     });
 
-    it("closes the stream when its reader leaves", async () => {
+    it("closes the stream when its reader stops", async () => {
       const closed = deferred();
       await using opened = await open(async (request) => endless(request, closed.resolve));
       const { body } = await opened.transport.request(get("/"));
@@ -170,7 +170,7 @@ export function transportContract(
       await closed.promise;
     });
 
-    it("rejects with ABORTED and the reason, before, while waiting and within the body", async () => {
+    it("rejects with ABORTED and the reason: before sending, while waiting and within the body", async () => {
       const asked = deferred();
       await using opened = await open(async (request) => {
         if (request.path === "/stream") return endless(request);
@@ -207,7 +207,7 @@ export function transportContract(
       expect(getEventListeners(signal, "abort")).toHaveLength(0);
     });
 
-    it("rejects with TRANSPORT_BROKEN where the connection ends before the head", async () => {
+    it("rejects with TRANSPORT_BROKEN if the connection ends before the head", async () => {
       await using opened = await open(async () => {
         throw new Error("the server dies");
       });
@@ -216,7 +216,7 @@ export function transportContract(
       );
     });
 
-    it("delivers what came and then rejects with TRANSPORT_BROKEN where a body is cut off", async () => {
+    it("delivers the received part of a truncated body, then rejects with TRANSPORT_BROKEN", async () => {
       const arrived = deferred();
       await using opened = await open(async () => ({
         ...reply(""),
@@ -238,7 +238,7 @@ export function transportContract(
       expect(Buffer.concat(received).toString()).toBe("half a li");
     });
 
-    it("carries a hundred streams and other requests beside them", async () => {
+    it("carries a hundred streams and other requests at once", async () => {
       await using opened = await open(async (request) =>
         request.path === "/stream" ? endless(request) : reply(request.path),
       );
@@ -260,7 +260,7 @@ export function transportContract(
       for (const reader of streams) await reader.return?.();
     });
 
-    it("settles every request among aborts, broken connections and readers that leave, and then serves the next", async () => {
+    it("settles every request despite aborts, broken connections and readers that stop, then serves the next", async () => {
       const random = seededRandom(Number(process.env.SETPOINT_SEED));
       const chance = (probability: number): boolean => random.next() < probability;
       await using opened = await open(async ({ path }) => {

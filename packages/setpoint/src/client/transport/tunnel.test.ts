@@ -61,7 +61,7 @@ describe("a tunnel", () => {
     expect(heads[0]).toContain(`proxy-authorization: Basic ${Buffer.from("user:p@ss").toString("base64")}\r\n`);
   });
 
-  it("that the proxy refuses is an error which names the proxy, not its password", async () => {
+  it("rejects with an error that names the proxy, not its password, if the proxy refuses", async () => {
     const port = await listen((socket) =>
       socket.once("data", () => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")),
     );
@@ -75,7 +75,7 @@ describe("a tunnel", () => {
     expect(error.message).not.toContain("secret");
   });
 
-  it("that the proxy closes is an error", async () => {
+  it("rejects if the proxy closes the connection", async () => {
     const port = await listen((socket) => socket.once("data", () => socket.destroy()));
     await expect(through(`http://127.0.0.1:${port}`).request(get("/"))).rejects.toMatchObject({
       code: "TRANSPORT_REFUSED",
@@ -83,7 +83,7 @@ describe("a tunnel", () => {
     });
   });
 
-  it("can be aborted while the proxy thinks", async () => {
+  it("can be aborted while the proxy has not answered", async () => {
     const stop = new AbortController();
     const port = await listen((socket) => socket.once("data", () => stop.abort()));
     const request = through(`http://127.0.0.1:${port}`).request({ ...get("/"), signal: stop.signal });
