@@ -54,7 +54,7 @@ const declared = controller(Shop, {
   },
 });
 
-it("types the namespace of objects that have one, the state and the paths of changes", () => {
+it("types the namespace of namespaced objects, the state and the paths of changes", () => {
   controller(Shop, {
     state: () => ({ tries: 0, seen: new Set<string>() }),
     when: { changed: ["spec.size", "metadata.labels[example.com/team]", "metadata.annotations", "status"] },
@@ -85,7 +85,7 @@ it("types the namespace of objects that have one, the state and the paths of cha
   expectTypeOf<"spec.template.spec.nodesName">().toExtend<FieldPath<ObjectOf<typeof StatefulSet>>>();
 });
 
-it("lets code of any kind take a context", async () => {
+it("lets generic code take a context", async () => {
   const names = async <K extends Kind>(ctx: ReconcileContext, kind: K) =>
     (await ctx.list(kind)).map(({ metadata }) => metadata.name);
   controller(Shop, { uses: [Secret], reconcile: async (_, ctx) => void (await names(ctx, Secret)) });
@@ -99,7 +99,7 @@ it("types the names of indexes, conditions and metadata", () => {
 let world: World | undefined;
 afterEach(() => world?.[Symbol.asyncDispose]());
 
-it("begins with the state that is declared, of each object and after each success anew", async () => {
+it("starts with the declared state, anew for each object and after each success", async () => {
   world = await World.create();
   const seen: number[] = [];
   const sites = controller(Website, {
@@ -122,7 +122,7 @@ it("begins with the state that is declared, of each object and after each succes
 });
 
 it.each(["apply", "prune"] as const)(
-  "refuses to %s a kind that is used alone, without a compiler too",
+  "refuses to %s a kind that is only in uses, also at run time",
   async (verb) => {
     world = await World.create();
     const sites = controller(Website, {

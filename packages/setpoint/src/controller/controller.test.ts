@@ -10,7 +10,7 @@ import { Website } from "./world.testing.js";
 const reconcile = (): void => {};
 
 describe("controller", () => {
-  it("states its defaults", () => {
+  it("has defaults", () => {
     expect(controller(Website, { reconcile })).toMatchObject({
       name: "websites",
       finalizer: "setpoint.dev/websites",
@@ -73,13 +73,13 @@ describe("controller", () => {
     ["a verb that is none", { writes: ["get"] }, "writes: get is not one of create, update, patch, delete, status"],
     ["a path in place of a list", { when: { changed: "spec" } }, "when.changed is spec, not a list of names"],
     ["a factor that is none", { retry: { factor: Number.NaN } }, "retry.factor is NaN, not 1 or more"],
-  ])("refuses %s, and says so", (_, options, message) => {
+  ])("refuses %s, with a message", (_, options, message) => {
     expect(() => controller(Website, { reconcile, ...options })).toThrow(
       expect.objectContaining({ code: "CONTROLLER_INVALID", message: expect.stringContaining(message) }),
     );
   });
 
-  it("refuses what is not a kind", () => {
+  it("refuses a value that is not a kind", () => {
     expect(() => controller(undefined as never, { reconcile })).toThrow(
       "controller: undefined is not a kind as resource",
     );
@@ -87,11 +87,11 @@ describe("controller", () => {
     expect(() => controller(Website, undefined as never)).toThrow("controller: its options are undefined");
   });
 
-  it("names the option of a duration that is none", () => {
+  it("names the option of an invalid duration", () => {
     expect(() => controller(Website, { reconcile, timeout: "soon" as "1s" })).toThrow("controller websites: timeout");
   });
 
-  it("types its context by what is declared", () => {
+  it("types its context by its declarations", () => {
     controller(Website, {
       owns: [Deployment],
       uses: [scoped(ConfigMap, { namespaces: "all" })],
@@ -110,13 +110,13 @@ describe("controller", () => {
     });
   });
 
-  it("types its objects by its kind, also beside a function that takes any object", () => {
+  it("types its objects by its kind, also with a handler that takes any object", () => {
     const shared = (_object: KubeObject): void => {};
     controller(Website, { when: { matches: (site) => site.spec.image !== "" }, reconcile: shared });
     watcher(Website, { add: shared, update: (site, _old) => expectTypeOf(site).toEqualTypeOf<Website>() });
   });
 
-  it("knows its own kind, and kinds with and without a scope beside each other", () => {
+  it("accepts its own kind, and scoped and plain kinds side by side", () => {
     controller(Website, {
       owns: [Deployment, scoped(Secret, { namespaces: ["infra"] })],
       uses: [ConfigMap, scoped(Namespace, { writes: ["patch"] })],

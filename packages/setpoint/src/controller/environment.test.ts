@@ -13,7 +13,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 const map = (name: string, namespace = "team") => world.client.find(ConfigMap, name, { namespace });
 
 describe("a controller in its environment", () => {
-  it("writes nothing, and changes nothing outside, once its lease is lost", async () => {
+  it("writes nothing, and starts no effect, once its lease is lost", async () => {
     let isHeld = true;
     const effects: string[] = [];
     const errors: unknown[] = [];
@@ -48,7 +48,7 @@ describe("a controller in its environment", () => {
     expect(world.runs("team/early")[0]?.effects).toEqual(["dns"]);
   });
 
-  it("asks the server nothing more once its lease has ended, though nobody has told it", async () => {
+  it("sends no request once its lease has expired, even if nobody told it", async () => {
     const lost = new AbortController();
     let isHeld = true;
     const fence = {
@@ -81,7 +81,7 @@ describe("a controller in its environment", () => {
     expect(ends).toHaveLength(2);
   });
 
-  it("reads and owns objects in another cluster, and collects what it owned there", async () => {
+  it("reads and owns objects in another cluster, and deletes its orphans there", async () => {
     const edge = await World.create();
     try {
       await world.run(
@@ -118,12 +118,12 @@ describe("a controller in its environment", () => {
     }
   });
 
-  it("says which cluster it lacks", async () => {
+  it("is refused if a cluster that it uses is not configured", async () => {
     const declared = controller(Website, { uses: [scoped(ConfigMap, { cluster: "edge" })], reconcile: () => {} });
     await expect(world.run(declared)).rejects.toMatchObject({ code: "CLUSTER_UNKNOWN" });
   });
 
-  it("comes to the same end whichever of its writes it crashes after", async () => {
+  it("reaches the same end state whichever of its writes it crashes after", async () => {
     const websites = () =>
       controller(Website, {
         owns: [ConfigMap],

@@ -71,7 +71,7 @@ const desiredWith = (web: object): JsonObject =>
   ({ ...desired, spec: { ...desired.spec, template: { spec: { containers: [web] } } } }) as unknown as JsonObject;
 
 describe("differingPaths", () => {
-  it("finds nothing where the server defaulted, normalised, reordered or others added", () => {
+  it("finds nothing if the server only defaulted, normalised or reordered, or others added fields", () => {
     expect(differingPaths(applied, desired, current)).toEqual([]);
   });
 
@@ -110,7 +110,7 @@ describe("differingPaths", () => {
     ],
   ])("finds %s", (_, wanted, found, path) => expect(differingPaths(applied, wanted, found)).toContain(path));
 
-  it("names what others have taken over as deep as the object has it, and what is missing as a whole", () => {
+  it("names fields that others took over at the depth of the object, and a missing part as a whole", () => {
     const desired = { data: { color: "red", size: "1" }, spec: { new: { a: 1 } } };
     const current = { data: { color: "blue", size: "1" } };
     const taken = { "f:data": { "f:size": {} } };
@@ -118,7 +118,7 @@ describe("differingPaths", () => {
     expect(differingPaths({}, desired, current)).toEqual(["data.color", "data.size", "spec"]);
   });
 
-  it("finds what was applied and is no longer desired", () => {
+  it("finds applied fields that are no longer desired", () => {
     const { args: _, ...withoutArgs } = containers[0]!;
     expect(differingPaths(applied, desiredWith(withoutArgs), current)).toEqual([
       "spec.template.spec.containers[0].args",
@@ -127,7 +127,7 @@ describe("differingPaths", () => {
     expect(differingPaths(applied, unlabelled, current)).toEqual(["metadata.labels.app"]);
   });
 
-  it("holds for whatever words are the keys: each change is found, and nothing else", () => {
+  it("finds each change and nothing else, whatever the keys are called", () => {
     const word = fc.oneof(fc.constantFrom("constructor", "toString", "valueOf", "__proto__"), fc.string());
     const data = fc.dictionary(word, fc.string(), { noNullPrototype: true });
     fc.assert(
@@ -153,7 +153,7 @@ describe("differingPaths", () => {
     );
   });
 
-  it.each(["constructor", "__proto__"])("tells items by a key field called %s", (field) => {
+  it.each(["constructor", "__proto__"])("matches list items by a key field called %s", (field) => {
     const set = { "f:items": { [`k:{"${field}":"a"}`]: { ".": {}, [`f:${field}`]: {} } } };
     const item = (value: string): JsonObject => JSON.parse(`{"${field}":"${value}"}`);
     expect(differingPaths(set, { items: [item("a")] }, { items: [{}, item("a")] })).toEqual([]);
@@ -161,7 +161,7 @@ describe("differingPaths", () => {
     expect(differingPaths(set, { items: [{}] }, { items: [item("a")] })).toContain("items[0]");
   });
 
-  it("does not take other texts for quantities", () => {
+  it("does not treat other text as a quantity", () => {
     const env: JsonObject = { "f:data": { "f:version": {} } };
     expect(differingPaths(env, { data: { version: "1.0" } }, { data: { version: "1" } })).toEqual(["data.version"]);
   });
@@ -173,7 +173,7 @@ describe("differingPaths", () => {
     ["batch/v1", "metadata", "hard"],
     ["web.example.com/v1", "spec", "capacity"],
     ["web.example.com/v1", "resources", "limits"],
-  ])("takes no text of %s for a quantity because its key is that of some: %s.%s", (apiVersion, outer, key) => {
+  ])("does not treat text of %s as a quantity because its key looks like one: %s.%s", (apiVersion, outer, key) => {
     const set: JsonObject = { [`f:${outer}`]: { [`f:${key}`]: {} } };
     const wanted = { apiVersion, [outer]: { [key]: "1.0" } };
     expect(differingPaths(set, wanted, { [outer]: { [key]: "1" } })).toEqual([`${outer}.${key}`]);
@@ -186,7 +186,7 @@ describe("differingPaths", () => {
     "spec.template.spec.overhead.cpu",
     "overhead.podFixed.cpu",
     "spec.emptyDir.sizeLimit",
-  ])("compares quantities of built-in kinds as such: %s", (path) => {
+  ])("compares quantities of built-in kinds by value: %s", (path) => {
     const steps = path.split(".");
     const nested = (leaf: unknown, prefix = "") =>
       steps.reduceRight((inner, step) => ({ [prefix + step]: inner }), leaf) as JsonObject;
@@ -195,7 +195,7 @@ describe("differingPaths", () => {
     expect(differingPaths(nested({}, "f:"), wanted, nested("2Gi"))).toEqual([path]);
   });
 
-  it("finds something empty that was never applied and is not there, but for what servers drop", () => {
+  it("finds an empty value that was never applied and is missing, except one that servers drop", () => {
     const set: JsonObject = { "f:spec": { "f:image": {} } };
     const wanted = { spec: { image: "x", tls: {}, rules: [], gone: null } };
     const there = { spec: { image: "x" } };
@@ -208,12 +208,12 @@ describe("differingPaths", () => {
     expect(differingPaths(set, { apiVersion: "a.example.com/v1", ...wanted }, has)).toEqual([]);
   });
 
-  it("takes an empty list for none", () => {
+  it("treats an empty list as a missing one", () => {
     const set: JsonObject = { "f:spec": { "f:tolerations": {} } };
     expect(differingPaths(set, { spec: { tolerations: [] } }, { spec: {} })).toEqual([]);
   });
 
-  it("compares sets by their values", () => {
+  it("compares sets by value", () => {
     const set: JsonObject = { "f:metadata": { "f:finalizers": { 'v:"a/b"': {} } } };
     const with_ = (...finalizers: string[]): JsonObject => ({ metadata: { finalizers } });
     expect(differingPaths(set, with_("a/b"), with_("x/y", "a/b"))).toEqual([]);
@@ -222,7 +222,7 @@ describe("differingPaths", () => {
 });
 
 describe("digestOfApplied", () => {
-  it("changes with what is owned, and with nothing else", () => {
+  it("changes with the owned fields, and with nothing else", () => {
     const digest = digestOfApplied(applied, current);
     expect(digestOfApplied(applied, currentWith({ ...container, terminationMessagePath: "/x" }))).toBe(digest);
     expect(digestOfApplied(applied, currentWith({ ...container, image: "caddy" }))).not.toBe(digest);
@@ -231,7 +231,7 @@ describe("digestOfApplied", () => {
 });
 
 describe("isSameBeside", () => {
-  it("knows what only others can have changed", () => {
+  it("ignores changes of owned fields, and sees all others", () => {
     const isSame = (state: object) => isSameBeside([applied], current, state);
     expect(isSame(current)).toBe(true);
     expect(isSame(currentWith({ ...container, image: "caddy" }))).toBe(true);
@@ -240,7 +240,7 @@ describe("isSameBeside", () => {
     expect(isSame(currentWith({ ...container, name: "other" }))).toBe(false);
   });
 
-  it("counts the fields of all sets, and empty things as none", () => {
+  it("ignores the fields of all given sets, and empty values", () => {
     const [one, other] = [{ "f:data": { "f:a": {} } }, { "f:data": { "f:b": {} } }];
     const states = [{ data: { a: "1", b: "1" } }, { data: { b: "2" } }] as const;
     expect(isSameBeside([one], ...states)).toBe(false);
@@ -250,7 +250,7 @@ describe("isSameBeside", () => {
     expect(isSameBeside([one], { data: { a: "1" } }, { data: "text" })).toBe(false);
   });
 
-  it("of any two states: says yes only where they are equal but for what is owned", () => {
+  it("is true for any two states only if they are equal apart from owned fields", () => {
     const state = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.jsonValue({ maxDepth: 2 }), {
       noNullPrototype: true,
     });
@@ -269,7 +269,7 @@ describe("isSameBeside", () => {
 });
 
 describe("isApplied", () => {
-  it("knows the paths of the set", () => {
+  it("is true for the paths of the set", () => {
     expect(isApplied(applied, ["spec", "replicas"])).toBe(true);
     expect(isApplied(applied, ["spec", "paused"])).toBe(false);
   });

@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => world[Symbol.asyncDispose]());
 
 describe("what a server made of an apply", () => {
-  it("is remembered, so that the same desire costs no request, until either changes", async () => {
+  it("is remembered, so that applying the same again sends no request until either changes", async () => {
     const secrets = () =>
       controller(Website, {
         owns: [Secret],

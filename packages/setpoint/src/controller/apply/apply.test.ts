@@ -51,7 +51,7 @@ const deployment = (): Promise<Deployment | undefined> => world.client.find(Depl
 const applies = (): readonly string[] => world.writes.filter((write) => write.includes("/deployments/"));
 
 describe("apply", () => {
-  it("makes a child that belongs to the object, and runs once for it", async () => {
+  it("creates a child with an owner reference, and does not run again for it", async () => {
     await world.run(websites());
     const site = await world.createWebsite("a");
     await world.clock.settle();
@@ -65,7 +65,7 @@ describe("apply", () => {
   });
 
   it.each(["constructor", "toString", "valueOf"])(
-    "holds for a key called %s: stated, drifted, dropped",
+    "handles a key called %s: stated, drifted, dropped",
     async (key) => {
       let data: Record<string, string> = { [key]: "mine", other: "1" };
       await world.run(
@@ -93,7 +93,7 @@ describe("apply", () => {
     },
   );
 
-  it("costs no request while the child is as desired, normalised values included, also after a restart", async () => {
+  it("sends no request while the child is as desired, even if normalised, also after a restart", async () => {
     const first = await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -109,7 +109,7 @@ describe("apply", () => {
     expect(world.writes.slice(before)).toEqual([]);
   });
 
-  it("applies something empty that is new, and puts it right where somebody takes it away", async () => {
+  it("applies a new empty field, and restores it if somebody removes it", async () => {
     let spec: Record<string, unknown> = { image: "x" };
     await world.run(
       controller(Website, {
@@ -137,7 +137,7 @@ describe("apply", () => {
     expect(await child()).toEqual(spec);
   });
 
-  it("changes the child when what is desired changes", async () => {
+  it("updates the child when the desired state changes", async () => {
     await world.run(websites());
     const site = await world.createWebsite("a");
     await world.clock.settle();
@@ -150,7 +150,7 @@ describe("apply", () => {
     ]);
   });
 
-  it("puts drift right, and leaves alone what it does not own", async () => {
+  it("corrects drift, and leaves fields of others alone", async () => {
     await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -163,7 +163,7 @@ describe("apply", () => {
     expect(world.runs().at(-1)?.causes).toMatchObject([{ type: "owned", key: "team/a", change: "updated" }]);
   });
 
-  it("makes a child anew that somebody deleted", async () => {
+  it("recreates a child that somebody deleted", async () => {
     await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -174,7 +174,7 @@ describe("apply", () => {
     expect((await deployment())?.metadata.uid).not.toBe(uid);
   });
 
-  it("removes a field that is no longer desired, also when that changed while it was down", async () => {
+  it("removes a field that is no longer desired, also if that changed while the controller was down", async () => {
     const withLabels = (labels: Record<string, string>) =>
       controller(Website, {
         owns: [ConfigMap],
@@ -192,7 +192,7 @@ describe("apply", () => {
     expect(made.metadata.labels).toEqual({ kept: "1" });
   });
 
-  it("yields a field to another manager that takes it over, and no other", async () => {
+  it("yields only the declared field to another manager that takes it over", async () => {
     await world.run(websites({ yields: ["spec.replicas"] }));
     const site = await world.createWebsite("a", { replicas: 2 });
     await world.clock.settle();
@@ -212,7 +212,7 @@ describe("apply", () => {
     expect(scaled?.spec?.template.spec?.containers[0]?.image).toBe("caddy");
   });
 
-  it("refuses an object that somebody else made, says so, and goes on when it is out of the way", async () => {
+  it("refuses an object that somebody else made, says so, and continues when it is gone", async () => {
     await world.client.create(ConfigMap, { metadata: { name: "a", namespace: "team" }, data: { theirs: "1" } });
     const errors: unknown[] = [];
     const maps = (options: ChildOptions) =>
@@ -233,7 +233,7 @@ describe("apply", () => {
     await Promise.all([run.stop(), world.clock.advance(1_000)]);
   });
 
-  it("adopts an object that nobody controls where it is told to", async () => {
+  it("adopts an object without a controller if told to", async () => {
     await world.client.create(ConfigMap, { metadata: { name: "a", namespace: "team" }, data: { theirs: "1" } });
     await world.run(
       controller(Website, {
@@ -279,7 +279,7 @@ describe("apply", () => {
     expect(seen).toEqual(["nginx", ["nginx"], "caddy", ["caddy"]]);
   });
 
-  it("prunes what it owns and no longer states", async () => {
+  it("prunes owned children that are no longer applied", async () => {
     await world.run(
       controller(Website, {
         owns: [ConfigMap],
@@ -305,7 +305,7 @@ describe("apply", () => {
     ]);
   });
 
-  it("prunes what was no longer wanted when it came up, also where it wants nothing of that kind", async () => {
+  it("prunes children that became unwanted while it was down, also if it applies none of that kind", async () => {
     const settings = () =>
       controller(Website, {
         owns: [ConfigMap],
@@ -325,7 +325,7 @@ describe("apply", () => {
     expect(await world.client.find(ConfigMap, "a", { namespace: "team" })).toBeUndefined();
   });
 
-  it("sees what becomes of a child that it has created once, of kinds that are cached by namespace too", async () => {
+  it("runs again when a child that it created once is deleted, also of kinds cached by namespace", async () => {
     const seen: string[] = [];
     await world.run(
       controller(Website, {
@@ -343,7 +343,7 @@ describe("apply", () => {
     expect(seen).toEqual(["created", "owned"]);
   });
 
-  it("makes no child elsewhere that it would not find again after a restart", async () => {
+  it("refuses to create a child elsewhere that it would not find after a restart", async () => {
     await world.run(
       controller(Website, {
         owns: [ConfigMap],
@@ -364,7 +364,7 @@ describe("apply", () => {
     expect(await world.client.find(ConfigMap, "apply", { namespace: "other" })).toBeUndefined();
   });
 
-  it("damps two writers that undo each other, and names the field and the other writer", async () => {
+  it("damps a fight of two writers, and names the field and the other writer", async () => {
     const run = await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -382,7 +382,7 @@ describe("apply", () => {
     expect(run.status().running).toEqual([]);
   });
 
-  it("damps a writer that undoes it while it runs, too", async () => {
+  it("damps a writer that reverts its changes during its runs, too", async () => {
     const { clock } = world;
     await world.run(
       controller(Website, {
@@ -413,7 +413,7 @@ describe("apply", () => {
     expect(applies().length).toBeLessThan(25);
   });
 
-  it("damps a key that writes the same over and over because it asks to run again", async () => {
+  it("damps a key that requeues itself and writes the same over and over", async () => {
     await world.client.create(ConfigMap, { metadata: { name: "beat", namespace: "team" } });
     await world.run(
       controller(Website, {
@@ -431,7 +431,7 @@ describe("apply", () => {
     expect(patches.length).toBeLessThan(25);
   });
 
-  it("follows another object that changes often, at once each time", async () => {
+  it("follows another object that changes often, without delay", async () => {
     const here = { namespace: "team" };
     await world.client.create(ConfigMap, { metadata: { name: "limits", ...here }, data: { replicas: "0" } });
     await world.run(

@@ -9,8 +9,8 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-describe("a controller, of its children,", () => {
-  it("applies a yielded field again once the other manager has taken it away", async () => {
+describe("the children of a controller:", () => {
+  it("a yielded field is applied again once the other manager gives it up", async () => {
     await world.run(
       controller(Website, {
         owns: [scoped(ConfigMap, { namespaces: "all" })],
@@ -33,7 +33,7 @@ describe("a controller, of its children,", () => {
     expect(await autoscale({})).toEqual({ size: "2", color: "red" });
   });
 
-  it("refuses to yield what is within a list, which it could not", async () => {
+  it("a yielded path within a list is refused", async () => {
     await world.run(
       controller(Website, {
         owns: [Service],
@@ -50,7 +50,7 @@ describe("a controller, of its children,", () => {
     expect(await world.client.find(Service, "a", { namespace: "team" })).toBeUndefined();
   });
 
-  describe("where the cache does not hold one", () => {
+  describe("if the cache does not hold the child", () => {
     const labelled = (labels: Record<string, string>) =>
       controller(Website, {
         owns: [scoped(ConfigMap, { namespaces: "all", labelSelector: "app=web" })],
@@ -60,7 +60,7 @@ describe("a controller, of its children,", () => {
       });
     const data = async () => (await world.client.find(ConfigMap, "a", { namespace: "team" }))?.data;
 
-    it("refuses it where a selector hides it, and makes others", async () => {
+    it("a foreign object that a selector hides is refused, and others are created", async () => {
       await world.client.create(ConfigMap, { metadata: { name: "a", namespace: "team" }, data: { theirs: "1" } });
       await world.run(labelled({ app: "web" }));
       await world.createWebsite("a");
@@ -72,7 +72,7 @@ describe("a controller, of its children,", () => {
       expect(world.runs("team/b")).toMatchObject([{ outcome: "done" }]);
     });
 
-    it("refuses to make one that its own selector would hide", async () => {
+    it("a child that the controller's own selector would hide is refused", async () => {
       await world.run(labelled({ app: "other" }));
       await world.createWebsite("a");
       await world.clock.settle();
@@ -81,7 +81,7 @@ describe("a controller, of its children,", () => {
     });
 
     it.each(["theirs", "adopted", "ours"])(
-      "finds what was made between its look at the cache and the request: %s",
+      "an object created between the cache read and the request is found: %s",
       async (whose) => {
         const cluster = world.cluster();
         const apply = cluster.client.apply.bind(cluster.client);
@@ -113,7 +113,7 @@ describe("a controller, of its children,", () => {
     );
   });
 
-  it("refuses a child that another controller owns, also where it is told to adopt", async () => {
+  it("a child of another controller is refused, even if adoption is allowed", async () => {
     const uid = "00000000-0000-0000-0000-000000000001";
     const reference = { apiVersion: "other.example.com/v1", kind: "Website", name: "a", uid, controller: true };
     await world.client.create(ConfigMap, {
@@ -142,7 +142,7 @@ describe("a controller, of its children,", () => {
     ]);
   });
 
-  it("prunes nothing that another controller made for the same object, nor what was created once", async () => {
+  it("children that another controller made for the same object, or that were created once, are not pruned", async () => {
     const made = (name: string, part: string) =>
       controller(Website, {
         name,
@@ -168,7 +168,7 @@ describe("a controller, of its children,", () => {
     expect(names).toEqual(["one", "one-once", "two", "two-once"]);
   });
 
-  it("makes no child in a namespace that it does not watch", async () => {
+  it("a child in a namespace that is not watched is refused", async () => {
     await world.run(
       controller(Website, {
         namespaces: ["team"],

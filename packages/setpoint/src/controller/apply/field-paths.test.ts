@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { changedPaths, diffToMergePatch, isEqual, mergePatch, splitPath, valueAt, withoutPath } from "./field-paths.js";
 
 describe("changedPaths", () => {
-  it("names what differs, as deep as both sides go", () => {
+  it("names the differing fields, as deep as both sides go", () => {
     const before = { spec: { replicas: 1, image: "a", ports: [{ port: 1 }] }, metadata: { labels: { "a.b/c": "1" } } };
     const after = { spec: { replicas: 2, ports: [{ port: 2 }], paused: true }, metadata: { labels: { "a.b/c": "2" } } };
     expect(changedPaths(before, after)).toEqual([
@@ -15,7 +15,7 @@ describe("changedPaths", () => {
     ]);
   });
 
-  it("is empty exactly where values are equal as JSON", () => {
+  it("is empty exactly if values are equal as JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
         expect(changedPaths(left, right).length === 0).toBe(isEqual(left, right));
@@ -26,7 +26,7 @@ describe("changedPaths", () => {
 });
 
 describe("merge patches", () => {
-  it("make one value of another", () => {
+  it("turn one value into another", () => {
     const withoutNulls = fc.jsonValue().filter((value) => !JSON.stringify(value).includes("null"));
     fc.assert(
       fc.property(withoutNulls, withoutNulls, (source, target) => {
@@ -35,7 +35,7 @@ describe("merge patches", () => {
     );
   });
 
-  it.each(["constructor", "valueOf", "__proto__"])("take %s for a word like any other", (word) => {
+  it.each(["constructor", "valueOf", "__proto__"])("treat %s as an ordinary key", (word) => {
     const named = JSON.parse(`{"${word}":"mine"}`);
     expect(isEqual(named, {})).toBe(false);
     expect(isEqual({}, named)).toBe(false);
@@ -48,7 +48,7 @@ describe("merge patches", () => {
     expect(withoutPath(named, [word])).toEqual({});
   });
 
-  it("leave alone what is undefined and take away what is null", () => {
+  it("ignore undefined and remove null", () => {
     expect(mergePatch({ a: 1, b: 2, c: { d: 1, e: 2 } }, { a: undefined, b: null, c: { e: 3 } })).toEqual({
       a: 1,
       c: { d: 1, e: 3 },
@@ -57,7 +57,7 @@ describe("merge patches", () => {
 });
 
 describe("paths", () => {
-  it("lead to a value and take it out", () => {
+  it("read and remove a value", () => {
     const object = { metadata: { annotations: { "example.com/a.b": "1", x: "2" } } };
     const steps = splitPath("metadata.annotations[example.com/a.b]");
     expect(steps).toEqual(["metadata", "annotations", "example.com/a.b"]);

@@ -318,7 +318,7 @@ export function normalisedSuite(
   title: string,
   start: () => Promise<AsyncDisposable & { readonly client: Client }>,
 ): void {
-  describe(`${title}: an applied object is as desired in the eyes of a process that did not apply it`, () => {
+  describe(`${title}: a process that did not apply an object sees that it is as desired`, () => {
     let server: Awaited<ReturnType<typeof start>>;
     beforeAll(async () => {
       server = await start();

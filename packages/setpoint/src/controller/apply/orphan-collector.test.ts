@@ -20,8 +20,8 @@ const across = () =>
     },
   });
 
-describe("children of an object that is gone", () => {
-  it("are marked by annotation in other namespaces, and go with it, also where it went meanwhile", async () => {
+describe("children of a deleted object", () => {
+  it("carry an owner annotation in other namespaces, and are deleted with it, also if it was deleted while down", async () => {
     const first = await world.run(across());
     await world.createWebsite("a");
     await world.createWebsite("b");
@@ -42,7 +42,7 @@ describe("children of an object that is gone", () => {
     expect(await find("b")).toBeUndefined();
   });
 
-  it("are never those of an object that is only out of scope", async () => {
+  it("do not include those of an object that is only out of scope", async () => {
     const within = (namespace: string) =>
       controller(Website, {
         namespaces: [namespace],
@@ -62,7 +62,7 @@ describe("children of an object that is gone", () => {
     expect((await world.client.find(ConfigMap, "a", { namespace: "default" }))?.data).toEqual({ x: "1" });
   });
 
-  it("go also when another one takes its name at once", async () => {
+  it("are deleted also if another object takes its name at once", async () => {
     await world.run(
       controller(Website, {
         owns: [{ kind: ConfigMap, namespaces: "all" }],
@@ -84,7 +84,7 @@ describe("children of an object that is gone", () => {
     expect(made.metadata.annotations?.["setpoint.dev/owner"]).toContain(successor.metadata.uid);
   });
 
-  it("are found without a look at those of all others", async () => {
+  it("are found without listing the children of all others", async () => {
     await world.run(across());
     for (const name of ["a", "b", "c"]) await world.createWebsite(name);
     await world.clock.settle();
@@ -96,7 +96,7 @@ describe("children of an object that is gone", () => {
     expect(items.flatMap(({ data, metadata }) => (data?.x ? [metadata.name] : []))).toEqual(["a", "c"]);
   });
 
-  it("are tried again ever more seldom where they cannot be deleted, and go when they can", async () => {
+  it("are retried with back-off while they cannot be deleted, and deleted when they can", async () => {
     await world.run(across());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -111,7 +111,7 @@ describe("children of an object that is gone", () => {
     expect(await world.client.find(ConfigMap, "a", { namespace: "other" })).toBeUndefined();
   });
 
-  it("are nothing to an object that has taken its name, however often they are tried", async () => {
+  it("do not disturb a new object of the same name, however often their deletion is retried", async () => {
     const runs: unknown[] = [];
     await world.run(
       controller(Website, {
@@ -135,7 +135,7 @@ describe("children of an object that is gone", () => {
     expect(runs).toEqual([undefined, 1, 2]);
   });
 
-  it("are found whatever version of its kind they name", async () => {
+  it("are found whatever version of the owner's kind they name", async () => {
     const owner = { "setpoint.dev/owner": "web.example.com/v1beta1/Website team/gone some-uid" };
     const metadata = { name: "left", namespace: "other", annotations: owner };
     await world.client.create(ConfigMap, { metadata });
@@ -186,7 +186,7 @@ describe("children in another cluster", () => {
     expect([await child("a"), (await child("b"))?.data]).toEqual([undefined, { x: "1" }]);
   });
 
-  it("are left alone by an operator of yet another cluster, and of that one itself", async () => {
+  it("are left alone by operators of a third cluster and of the cluster itself", async () => {
     const [one, other] = [await homeOf(), await homeOf()];
     await start(one);
     await one.createWebsite("a");
@@ -207,7 +207,7 @@ describe("children in another cluster", () => {
     expect((await child("a"))?.metadata.uid).toBe(made?.metadata.uid);
   });
 
-  it("that say nothing of a cluster are marked anew by their owner, and collected by nobody", async () => {
+  it("whose annotation names no cluster are annotated anew by their owner, and otherwise not deleted", async () => {
     const home = await homeOf();
     const { metadata } = await home.createWebsite("a");
     for (const [name, uid] of Object.entries({ a: metadata.uid, gone: "some-uid" })) {
@@ -221,7 +221,7 @@ describe("children in another cluster", () => {
     expect(marks.map((mark) => mark?.length)).toEqual([4, 3]);
   });
 
-  it("are refused where they would not be found again", async () => {
+  it("are refused if they would not be found after a restart", async () => {
     const home = await homeOf();
     const careless = controller(Website, {
       owns: [scoped(ConfigMap, { cluster: "edge" })],

@@ -11,28 +11,28 @@ const object = (resourceVersion: string, more: object = {}): KubeObject => ({
 const data = onlyAt("data");
 
 describe("OwnWrites", () => {
-  it("knows the echo of a write once, and by whom it was", () => {
+  it("recognises the event of an own write once, and its writer", () => {
     const writes = new OwnWrites();
     writes.note("v1/ConfigMap", "team/a", "team/site", object("1"), object("2", { data: { x: "1" } }), data);
     expect(writes.take("v1/ConfigMap", "team/a", object("2"))).toBe("team/site");
     expect(writes.take("v1/ConfigMap", "team/a", object("2"))).toBeUndefined();
   });
 
-  it("takes no other state for the echo", () => {
+  it("does not mistake another state for the own write", () => {
     const writes = new OwnWrites();
     writes.note("v1/ConfigMap", "team/a", "team/site", object("1"), object("3"), data);
     expect(writes.take("v1/ConfigMap", "team/a", object("2"))).toBeUndefined();
     expect(writes.take("v1/ConfigMap", "team/a", object("3"))).toBe("team/site");
   });
 
-  it("never swallows what somebody else changed between the state known and the answer", () => {
+  it("never swallows a foreign change between the known state and the response", () => {
     const writes = new OwnWrites();
     const answer = object("3", { data: { x: "1" }, immutable: true });
     writes.note("v1/ConfigMap", "team/a", "team/site", object("1"), answer, data);
     expect(writes.take("v1/ConfigMap", "team/a", answer)).toBeUndefined();
   });
 
-  it("holds what is seen during a write until its answer is noted", async () => {
+  it("holds events back during a write until the response is noted", async () => {
     const writes = new OwnWrites();
     const seen: (string | undefined)[] = [];
     await writes.during("v1/ConfigMap", "team/a", async () => {
@@ -45,7 +45,7 @@ describe("OwnWrites", () => {
     expect(seen).toEqual(["team/site"]);
   });
 
-  it("delivers all that it held, and answers, where one cannot be handled", async () => {
+  it("delivers all held events, and the response, even if a handler throws", async () => {
     const errors: string[] = [];
     const writes = new OwnWrites((key, error) => errors.push(`${key}: ${(error as Error).message}`));
     const seen: string[] = [];
@@ -59,7 +59,7 @@ describe("OwnWrites", () => {
     expect([answer, seen, errors]).toEqual(["answer", ["seen"], ["team/a: a filter of somebody's"]]);
   });
 
-  it("lets go of what it held when the write fails", async () => {
+  it("releases held events when the write fails", async () => {
     const writes = new OwnWrites();
     const seen: string[] = [];
     const failing = writes.during("v1/ConfigMap", "team/a", async () => {

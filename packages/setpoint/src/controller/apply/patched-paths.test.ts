@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { patchedPaths } from "./patched-paths.js";
 
 describe("paths of a patch", () => {
-  it("are the fields that a merge patch names, removals included, preconditions left out", () => {
+  it("are the fields that a merge patch names, including removals, without preconditions", () => {
     const body = { metadata: { resourceVersion: "7", labels: { a: "1", b: null } }, spec: { replicas: 2, empty: {} } };
     expect(patchedPaths({ type: "merge", body })).toEqual([
       "metadata.labels.a",
@@ -12,7 +12,7 @@ describe("paths of a patch", () => {
     ]);
   });
 
-  it("are the paths of a JSON patch's operations, tests left out", () => {
+  it("are the paths of a JSON patch's operations, without tests", () => {
     const operations = [
       { op: "test", path: "/metadata/uid", value: "u" },
       { op: "add", path: "/metadata/annotations/example.com~1key", value: "v" },

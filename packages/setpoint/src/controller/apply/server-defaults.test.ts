@@ -17,8 +17,8 @@ const sets = (apiVersion: string, given: object) => ({
 });
 const CLAIMS = { "f:spec": { "f:volumeClaimTemplates": {} } };
 
-describe("a part that is owned as a whole", () => {
-  it("is as desired where it has more than was stated, if servers add it", () => {
+describe("an atomic field", () => {
+  it("is as desired if it only has additional defaults of the server", () => {
     expect(differingPaths(CLAIMS, sets("apps/v1", claim) as never, sets("apps/v1", stored))).toEqual([]);
   });
 
@@ -26,13 +26,13 @@ describe("a part that is owned as a whole", () => {
     ["a field with another value than servers give", { ...stored, spec: { ...stored.spec, volumeMode: "Block" } }],
     ["a field that servers do not add", { ...stored, spec: { ...stored.spec, storageClassName: "fast" } }],
     ["a field less", { ...stored, spec: {} }],
-  ])("differs where it has %s", (_, current) => {
+  ])("differs if it has %s", (_, current) => {
     expect(differingPaths(CLAIMS, sets("apps/v1", claim) as never, sets("apps/v1", current))).toEqual([
       "spec.volumeClaimTemplates",
     ]);
   });
 
-  it("differs by whatever it has more in objects of CRDs: their servers add only what their schema says", () => {
+  it("differs by any additional field in objects of CRDs, which only default by their schema", () => {
     const group = "example.com/v1";
     expect(differingPaths(CLAIMS, sets(group, claim) as never, sets(group, stored))).toEqual([
       "spec.volumeClaimTemplates",
@@ -45,17 +45,17 @@ describe("a Secret", () => {
   const owned = { "f:stringData": { "f:user": {} } };
   const secret = (user: string | undefined) => ({ ...desired, stringData: undefined, data: { user } });
 
-  it("holds the texts that were stated as data", () => {
+  it("stores stringData as data", () => {
     expect(differingPaths(owned, desired, secret(Buffer.from("ann").toString("base64")))).toEqual([]);
   });
 
-  it("differs where somebody changed or removed them", () => {
+  it("differs if somebody changed or removed its values", () => {
     expect(differingPaths(owned, desired, secret(Buffer.from("bob").toString("base64")))).toEqual(["stringData.user"]);
     expect(differingPaths(owned, desired, secret(undefined))).toEqual(["stringData.user"]);
   });
 });
 
-it("an applied field that the server dropped because it is empty is as desired; one never applied is not", () => {
+it("an applied field that the server dropped as empty is as desired; one never applied is not", () => {
   const desired = {
     apiVersion: "v1",
     kind: "Pod",

@@ -12,7 +12,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 const map = (name: string): Promise<ConfigMap | undefined> => world.client.find(ConfigMap, name, { namespace: "team" });
 
 describe("writes of a run", () => {
-  it("create an owned object, change it and delete it, each seen by the next read and told in the timeline", async () => {
+  it("create, change and delete an owned object; the next read sees each, and the timeline shows it", async () => {
     const seen: unknown[] = [];
     await world.run(
       controller(Website, {
@@ -41,7 +41,7 @@ describe("writes of a run", () => {
     expect(await map("a")).toBeUndefined();
   });
 
-  it("of a second try know that they are one, and what the first has made", async () => {
+  it("of a retry know the attempt, and what the first try created", async () => {
     const tries: string[] = [];
     await world.run(
       controller(Website, {
@@ -61,7 +61,7 @@ describe("writes of a run", () => {
     expect(world.writes).toHaveLength(1);
   });
 
-  it("keep a condition's time of transition while its status stays, and its generation new", async () => {
+  it("keep a condition's transition time while its status stays, and update its generation", async () => {
     await world.run(
       controller(Website, {
         reconcile: ({ spec }, ctx) =>

@@ -9,7 +9,7 @@ const updated: Cause = { type: "updated" };
 const dependency = (key: string): Cause => ({ type: "dependency", kind: "v1/ConfigMap", key, change: "updated" });
 
 describe("merged causes", () => {
-  it("keeps each cause once, and the latest of the retries", () => {
+  it("keeps each cause once, and the latest retry", () => {
     const merged = mergeControllerCauses(
       [created, dependency("a/x"), { type: "retry", attempt: 1, error: "first" }],
       [updated, dependency("a/x"), dependency("a/y"), { type: "retry", attempt: 2, error: "second" }],
@@ -23,7 +23,7 @@ describe("merged causes", () => {
     ]);
   });
 
-  it("counts what it does not keep one by one", () => {
+  it("counts the causes beyond its limit", () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat(200))), (batches) => {
         const merged = batches
@@ -40,7 +40,7 @@ describe("merged causes", () => {
 });
 
 describe("causes of other objects", () => {
-  it("never take the place of what happened to the object itself", () => {
+  it("never displace what happened to the object itself", () => {
     const own: readonly Cause[] = [
       created,
       updated,
@@ -72,9 +72,9 @@ describe("actionOf", () => {
     ["updated", [updated], "updated"],
     ["only resyncs", [{ type: "resync" }], "resynced"],
     ["a resync and an update", [{ type: "resync" }, updated], "updated"],
-  ])("case 5: says of %s", (_, causes, action) => expect(actionOf(causes, { metadata })).toBe(action));
+  ])("returns the action for %s [case 5]", (_, causes, action) => expect(actionOf(causes, { metadata })).toBe(action));
 
-  it("says resynced of what it already held when it came up, but not of its own retries [case 32]", () => {
+  it("returns resynced for an object that it held before a restart, but not for its retries [case 32]", () => {
     const held = { metadata: { ...metadata, finalizers: ["example.com/ours"] } };
     const listed: Cause = { type: "created", isInInitialList: true };
     const retry: Cause = { type: "retry", attempt: 1, error: "no" };
@@ -84,18 +84,18 @@ describe("actionOf", () => {
     expect(actionOf([created], held, "example.com/ours")).toBe("created");
   });
 
-  it("says created of what has taken the name of a deleted object, before it was seen to be created", () => {
+  it("returns created for a successor of a deleted object whose add event is still to come", () => {
     expect(actionOf([{ type: "deleted" }, dependency("a/x")], { metadata })).toBe("created");
   });
 
-  it("says deleted of whatever is being deleted", () => {
+  it("returns deleted for any object with a deletionTimestamp", () => {
     const deleting = { metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
     expect(actionOf([created], deleting)).toBe("deleted");
   });
 });
 
 describe("describeCause", () => {
-  it("names what changed", () => {
+  it("names what has changed", () => {
     expect(describeCause(dependency("team/settings"))).toBe("dependency v1/ConfigMap team/settings updated");
     expect(describeCause({ type: "retry", attempt: 3, error: "no" })).toBe("retry 3");
     expect(describeCause(updated)).toBe("updated");

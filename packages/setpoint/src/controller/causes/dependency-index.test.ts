@@ -16,7 +16,7 @@ const step = (old: KubeObject | undefined, object: KubeObject | undefined): Obje
 const readersOf = (index: DependencyIndex, of: ObjectStep): string[] => [...index.readersOf(of)].sort();
 
 describe("DependencyIndex", () => {
-  it("knows who looked for an object that was not there", () => {
+  it("knows who looked for an object that did not exist", () => {
     const index = new DependencyIndex();
     index.add("team/a", { type: "object", source: "v1/ConfigMap", key: "team/settings" });
     expect(readersOf(index, step(undefined, configMap("settings")))).toEqual(["team/a"]);
@@ -24,7 +24,7 @@ describe("DependencyIndex", () => {
     expect(readersOf(index, { ...step(undefined, configMap("settings")), source: "v1/Secret" })).toEqual([]);
   });
 
-  it("wakes the reader of a list for what was, is or is no longer in it", () => {
+  it("wakes the reader of a list if an object enters, changes in or leaves it", () => {
     const index = new DependencyIndex();
     const matches = ({ metadata }: KubeObject): boolean => metadata.labels?.app === "web";
     index.add("team/a", { type: "list", source: "v1/ConfigMap", namespace: "team", labelSelector: "app=web", matches });
@@ -36,7 +36,7 @@ describe("DependencyIndex", () => {
     expect(readersOf(index, step(configMap("x"), configMap("x")))).toEqual(["c"]);
   });
 
-  it("finds the readers of lists by namespace and label, without a look at all others", () => {
+  it("finds the readers of lists by namespace and label, without checking all others", () => {
     const index = new DependencyIndex();
     const asked: string[] = [];
     const read = (namespace: string | undefined, app: string): void => {
@@ -65,7 +65,7 @@ describe("DependencyIndex", () => {
     expect(readersOf(index, moved)).toEqual(["team/plain"]);
   });
 
-  it("finds the readers of lists by a field, without a look at those by other texts", () => {
+  it("finds the readers of lists by field value, without checking those of other values", () => {
     const index = new DependencyIndex();
     const asked: string[] = [];
     for (const node of ["a", "b", "c"]) {
@@ -83,7 +83,7 @@ describe("DependencyIndex", () => {
     expect(readersOf(index, step(on("a"), on("c")))).toEqual(["c"]);
   });
 
-  it("looks at few readers of lists that all ask for one label and each for another", () => {
+  it("checks few readers of lists that share one label and differ in another", () => {
     const index = new DependencyIndex();
     let asked = 0;
     for (let at = 0; at < 100; at++) {
@@ -115,7 +115,7 @@ describe("DependencyIndex", () => {
     expect(readersOf(index, { ...changed, indexed: () => ["caddy"] })).toEqual([]);
   });
 
-  it("forgets what the last run did not read again", () => {
+  it("forgets reads that the last run did not repeat", () => {
     const index = new DependencyIndex();
     const first: Read = { type: "object", source: "v1/ConfigMap", key: "team/first" };
     const second: Read = { type: "object", source: "v1/ConfigMap", key: "team/second" };

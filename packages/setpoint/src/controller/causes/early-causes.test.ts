@@ -13,7 +13,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 it.each([
   ["wait", () => waitFor("Database"), "recheck"],
   ["requeue", () => requeueAfter("5m"), "requeue"],
-])("a %s that ends before its time leaves its timer out of the causes", async (_, outcome, timer) => {
+])("a %s that another cause ends early does not list its timer as a cause", async (_, outcome, timer) => {
   await world.run(
     controller(Website, {
       uses: [ConfigMap],

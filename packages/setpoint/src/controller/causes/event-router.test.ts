@@ -6,7 +6,7 @@ import { DependencyIndex } from "./dependency-index.js";
 import { EventRouter } from "./event-router.js";
 import type { KindSource } from "./kind-source.js";
 
-it("the echo of a write is not waited for once its object is gone", () => {
+it("the event of an own write is no longer expected once its object is deleted", () => {
   const ownWrites = new OwnWrites();
   const queued: string[] = [];
   const router = new EventRouter({

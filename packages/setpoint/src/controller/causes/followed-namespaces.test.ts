@@ -27,8 +27,8 @@ function following(more: Partial<ControllerOptions<Website>> = {}) {
   return { calls, sites };
 }
 
-describe("a controller that chooses namespaces by their labels", () => {
-  it("looks after objects there alone, from the start and as they come", async () => {
+describe("a controller that selects namespaces by label", () => {
+  it("reconciles objects of those namespaces only, existing and new ones", async () => {
     await label("team", "web");
     await world.createWebsite("a");
     await world.createWebsite("b", {}, "other");
@@ -45,7 +45,7 @@ describe("a controller that chooses namespaces by their labels", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("follows the labels: a namespace that joins is worked on, one that leaves is left alone", async () => {
+  it("follows label changes: it takes a namespace up when it matches and leaves it when it no longer does", async () => {
     await world.createWebsite("a");
     const { calls, sites } = following();
     await world.run(sites);
@@ -65,7 +65,7 @@ describe("a controller that chooses namespaces by their labels", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("takes up a namespace that is made with the labels later, and is done with one that goes", async () => {
+  it("takes up a matching namespace that is created later, and drops one that is deleted", async () => {
     const { calls, sites } = following();
     await world.run(sites);
     await world.client.create(Namespace, { metadata: { name: "late", labels: { team: "web" } } });
@@ -77,7 +77,7 @@ describe("a controller that chooses namespaces by their labels", () => {
     expect(calls).toEqual(["late/a", "gone late/a"]);
   });
 
-  it("drops what was to be done later in a namespace that has left", async () => {
+  it("drops pending requeues of a namespace that no longer matches", async () => {
     await label("team", "web");
     const { calls, sites } = following({
       reconcile: ({ metadata }) => {
@@ -93,7 +93,7 @@ describe("a controller that chooses namespaces by their labels", () => {
     expect(calls).toEqual(["a", "gone team/a"]);
   });
 
-  it("keeps the children of an owner whose namespace has left, and its finalizer's work for when it is back", async () => {
+  it("keeps the children of an owner whose namespace no longer matches, and finalizes when it matches again", async () => {
     await label("team", "web");
     const finalized: string[] = [];
     const { sites } = following({
@@ -118,7 +118,7 @@ describe("a controller that chooses namespaces by their labels", () => {
     expect(await world.website("a")).toBeUndefined();
   });
 
-  it("lists of all namespaces show those that are followed, and change as they come and go", async () => {
+  it("lists across all namespaces return selected ones only, and change as these come and go", async () => {
     for (const namespace of ["team", "other"])
       await world.client.create(ConfigMap, { metadata: { name: "shared", namespace } });
     await label("team", "web");
@@ -162,7 +162,7 @@ it.each([
   expect(() => controller(Website, { namespaces: namespaces as never, reconcile: () => {} })).toThrow(words);
 });
 
-it('takes "all" for all', async () => {
+it('accepts "all" for all namespaces', async () => {
   await world.createWebsite("a");
   await world.createWebsite("b", {}, "other");
   const { calls, sites } = following({ namespaces: "all" });

@@ -3,7 +3,7 @@ import { controller } from "../controller.js";
 import { Website, World } from "../world.testing.js";
 
 describe("a predicate", () => {
-  it("hides nothing where it throws, and what it does not match where it does not", async () => {
+  it("passes everything if it throws, and otherwise hides what it does not match", async () => {
     const seen: string[] = [];
     const matches = ({ spec }: Website): boolean => {
       if (spec.replicas === undefined) throw new Error("no replicas");

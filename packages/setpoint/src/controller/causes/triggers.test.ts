@@ -11,8 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-describe("what makes a controller run", () => {
-  it("is a mapped watch, within its predicate", async () => {
+describe("a controller", () => {
+  it("runs for a mapped watch within its predicate", async () => {
     const seen: string[] = [];
     await world.run(
       controller(Website, {
@@ -50,7 +50,7 @@ describe("what makes a controller run", () => {
     expect(seen.sort()).toEqual(["a dependency", "a dependency", "b dependency"]);
   });
 
-  it("is no mapped watch of an object that its predicate does not match, new or changed", async () => {
+  it("does not run for a mapped object that the predicate does not match, new or changed", async () => {
     let runs = 0;
     const matches = ({ data }: ConfigMap): boolean => data?.use === "yes";
     await world.run(
@@ -69,7 +69,7 @@ describe("what makes a controller run", () => {
     expect(runs).toBe(2);
   });
 
-  it("is a timer on the clock of the process where none is given", async () => {
+  it("runs for a timer on the process clock by default", async () => {
     let runs = 0;
     await world.run(controller(Website, { triggers: [every("10m")], reconcile: () => void runs++ }));
     await world.createWebsite("a");
@@ -78,7 +78,7 @@ describe("what makes a controller run", () => {
     expect(() => every(0)).toThrow(expect.objectContaining({ code: "DURATION_INVALID" }));
   });
 
-  it("is a timer, for all its objects", async () => {
+  it("runs for a timer, once for each of its objects", async () => {
     let runs = 0;
     await world.run(controller(Website, { triggers: [every("10m", world.clock)], reconcile: () => void runs++ }));
     await world.createWebsite("a");
@@ -90,7 +90,7 @@ describe("what makes a controller run", () => {
     expect(world.runs().at(-1)?.causes).toEqual([{ type: "trigger", name: "every 10m" }]);
   });
 
-  it("is a channel that other code feeds", async () => {
+  it("runs for a channel that other code feeds", async () => {
     let feed: (key: string) => void = () => {};
     const channel: Trigger = {
       name: "webhook",
@@ -111,7 +111,7 @@ describe("what makes a controller run", () => {
     expect(world.runs("team/a").map(({ causes }) => causes[0]?.type)).toEqual(["created", "trigger"]);
   });
 
-  it("is a change of what is in a list or an index that it read", async () => {
+  it("runs for a change in a list or index that it read", async () => {
     const seen: string[] = [];
     await world.run(
       controller(Website, {
@@ -135,7 +135,7 @@ describe("what makes a controller run", () => {
     expect(seen).toEqual(["a:  / ", "a: x / ", "a: x / z"]);
   });
 
-  it("is no write of its own, also where it looks its own kind up", async () => {
+  it("does not run for its own write, even if it looks up its own kind", async () => {
     await world.run(
       controller(Website, {
         uses: [scoped(Website, { indexes: { image: ({ spec }) => [spec.image] } })],
@@ -152,7 +152,7 @@ describe("what makes a controller run", () => {
     expect((await world.website("a"))?.status?.ready).toBe(2);
   });
 
-  it("is what it looked up by an index of its own, whatever others on the same cache call theirs", async () => {
+  it("runs for its own index, whatever other controllers of the same cache call theirs", async () => {
     const found: string[] = [];
     const byColor = (name: string, values: (map: ConfigMap) => readonly string[]) =>
       controller(Website, {
@@ -186,7 +186,7 @@ describe("what makes a controller run", () => {
     expect(found.at(-1)).toBe("three: x y");
   });
 
-  it("is no longer what the last run did not read", async () => {
+  it("does not run for objects that its last run did not read", async () => {
     const seen: (string | undefined)[] = [];
     await world.run(
       controller(Website, {
@@ -215,7 +215,7 @@ describe("what makes a controller run", () => {
     expect(seen).toEqual(["red", "green", "yellow"]);
   });
 
-  it("is no read that is untracked or goes past the cache", async () => {
+  it("does not run for reads that are untracked or bypass the cache", async () => {
     const seen: (string | undefined)[] = [];
     await world.run(
       controller(Website, {
@@ -237,7 +237,7 @@ describe("what makes a controller run", () => {
     expect(seen.slice(2)).toEqual(["token", "token"]);
   });
 
-  it("is no list that goes past the cache, which finds what the server has, of all namespaces too", async () => {
+  it("does not run for a list that bypasses the cache, which returns the server's state, also of all namespaces", async () => {
     const seen: string[] = [];
     const make = (name: string, namespace: string, app: string) =>
       world.client.create(Secret, { metadata: { name, namespace, labels: { app } } });
@@ -263,7 +263,7 @@ describe("what makes a controller run", () => {
     expect(world.runs()).toHaveLength(1);
   });
 
-  it("never makes it list the secrets of all namespaces unasked", async () => {
+  it("never lists the Secrets of all namespaces unless told to", async () => {
     await world.run(
       controller(Website, {
         uses: [Secret],
@@ -279,7 +279,7 @@ describe("what makes a controller run", () => {
     expect(world.requests.filter(({ path }) => path.startsWith("/api/v1/secrets"))).toEqual([]);
   });
 
-  it("is a resync, where one is asked for", async () => {
+  it("runs for a resync if one is configured", async () => {
     const actions: string[] = [];
     await world.run(controller(Website, { resync: "1h", reconcile: (_, ctx) => void actions.push(ctx.action) }));
     await world.createWebsite("a");
@@ -287,7 +287,7 @@ describe("what makes a controller run", () => {
     expect(actions).toEqual(["created", "resynced"]);
   });
 
-  it("stays within the namespaces and labels that the controller watches", async () => {
+  it("stays within the namespaces and labels that it watches", async () => {
     const seen: string[] = [];
     await world.run(
       controller(Website, {

@@ -121,7 +121,7 @@ async function take(world: World, current: Step, names: Set<string>): Promise<vo
 }
 
 describe("a controller under faults", () => {
-  it("ends where it should, whatever people, rivals, servers and restarts did", async () => {
+  it("converges whatever users, rivals, servers and restarts do", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const world = await World.create();

@@ -31,7 +31,7 @@ describe("Deadlines", () => {
     expect(second.signal.aborted).toBe(true);
   });
 
-  it("leaves runs alone that have ended, and knows later ones by their own beginning", async () => {
+  it("leaves finished runs alone, and measures later ones from their own start", async () => {
     const { clock, deadlines, begin } = world();
     const ended = begin("ended");
     await clock.advance(1_000);
@@ -44,7 +44,7 @@ describe("Deadlines", () => {
     expect([ended.signal.aborted, later.signal.aborted]).toEqual([false, true]);
   });
 
-  it("watches again after a time without runs", async () => {
+  it("works again after a time without runs", async () => {
     const { clock, deadlines, begin } = world();
     deadlines.end(begin("early"));
     await clock.advance(5 * LIMIT_MS);
@@ -53,7 +53,7 @@ describe("Deadlines", () => {
     expect(late.signal.aborted).toBe(true);
   });
 
-  it("aborts all at once with the reason of the signal, and whatever begins after that", () => {
+  it("aborts all runs, and later ones, with the reason of the signal", () => {
     const { ending, begin } = world();
     const [first, second] = [begin("first"), begin("second")];
     ending.abort(new Error("the lease is lost"));
@@ -61,7 +61,7 @@ describe("Deadlines", () => {
     for (const run of [first, second, late]) expect(run.signal.reason.message).toBe("the lease is lost");
   });
 
-  it("does nothing more once it is disposed of", async () => {
+  it("does nothing after disposal", async () => {
     const { clock, ending, deadlines, begin } = world();
     const run = begin("run");
     deadlines[Symbol.dispose]();

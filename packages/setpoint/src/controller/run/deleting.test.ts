@@ -10,7 +10,7 @@ const pod = (name: string) => ({
 });
 
 describe("deleting", () => {
-  it("looks after an object in its grace period, status included, until it is gone", async () => {
+  it("is called for an object in its grace period, can set its status, and ends when it is gone", async () => {
     await using world = await World.create();
     const seen: string[] = [];
     const pods = controller(Pod, {
@@ -75,7 +75,7 @@ describe("deleting", () => {
     expect(await world.website("a")).toBeUndefined();
   });
 
-  it("follows finalize in the grace period that is left", async () => {
+  it("follows finalize in the rest of the grace period", async () => {
     await using world = await World.create();
     const seen: string[] = [];
     const pods = controller(Pod, {
@@ -96,7 +96,7 @@ describe("deleting", () => {
     expect(await world.client.find(Pod, "a", { namespace: "team" })).toBeUndefined();
   });
 
-  it("is the state that a delete leaves behind: nobody waits for the end of the grace", async () => {
+  it("shows the deletionTimestamp right after an own delete, without waiting for the grace period", async () => {
     await using world = await World.create();
     const marks: (string | undefined)[] = [];
     const startedMs = world.clock.monotonic();
@@ -114,7 +114,7 @@ describe("deleting", () => {
     expect(marks).toEqual(["after 0 ms"]);
   });
 
-  it("posts to subresources of the kinds that are declared", async () => {
+  it("posts to subresources of the declared kinds", async () => {
     await using world = await World.create();
     const pods = controller(Pod, {
       uses: [Pod],

@@ -44,7 +44,7 @@ describe("annotations", () => {
     expect(world.runs().at(-1)?.causes).toContainEqual({ type: "requested", by: "resume" });
   });
 
-  it("ask for a run at once, past every filter", async () => {
+  it("request a run at once, past every filter", async () => {
     await world.run(websites());
     await world.createWebsite("a", { image: "1" });
     await world.clock.settle();
@@ -57,7 +57,7 @@ describe("annotations", () => {
     expect(world.runs().at(-1)?.causes).toEqual([{ type: "requested", by: "reconcile-now" }]);
   });
 
-  it("hold an object back also from finalizing", async () => {
+  it("pause finalizing, too", async () => {
     const seen: string[] = [];
     await world.run(controller(Website, { reconcile: () => {}, finalize: () => void seen.push("finalize") }));
     await world.createWebsite("a");

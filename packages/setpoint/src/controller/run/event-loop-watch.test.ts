@@ -44,7 +44,7 @@ function watch(): { clock: LateClock; loop: EventLoopWatch; blocked: BlockedLoop
 }
 
 describe("EventLoopWatch", () => {
-  it("names the run that acted last before the loop stood still", () => {
+  it("names the run that was active last before the loop blocked", () => {
     const { clock, loop, blocked } = watch();
     loop.begin({ key: "team/waiting", lastSeenMs: 10 });
     loop.begin({ key: "team/busy", lastSeenMs: 400 });
@@ -54,7 +54,7 @@ describe("EventLoopWatch", () => {
     expect(blocked).toEqual([{ blockedMs: 3_000, key: "team/busy", others: ["team/waiting"] }]);
   });
 
-  it("names also a run that blocked right at its end", () => {
+  it("names a run that blocked right at its end, too", () => {
     const { clock, loop, blocked } = watch();
     const run = { key: "team/busy", lastSeenMs: 100 };
     loop.begin(run);
@@ -63,7 +63,7 @@ describe("EventLoopWatch", () => {
     expect(blocked).toMatchObject([{ blockedMs: 9_000, key: "team/busy" }]);
   });
 
-  it("does not name those that acted once the loop went on: they had waited", () => {
+  it("does not name runs that were active only after the loop went on", () => {
     const { clock, loop, blocked } = watch();
     loop.begin({ key: "team/waiting", lastSeenMs: -1 });
     const busy = { key: "team/busy", lastSeenMs: 0 };
@@ -75,7 +75,7 @@ describe("EventLoopWatch", () => {
     expect(blocked).toEqual([{ blockedMs: 1_001, key: "team/busy", others: ["team/waiting", "team/next"] }]);
   });
 
-  it("names a run that blocked and has acted since", () => {
+  it("names a run that blocked and was active again since", () => {
     const { clock, loop, blocked } = watch();
     loop.begin({ key: "team/waiting", lastSeenMs: 0 });
     loop.begin({ key: "team/busy", lastSeenMs: 1_501, pause: { fromMs: 1, toMs: 1_501 } });

@@ -13,14 +13,14 @@ const withFinalizers = (...finalizers: string[]): KubeObject => ({
 });
 
 describe("finalizerPatch", () => {
-  it("adds the first finalizer only to the very state that was seen [case 24]", () => {
+  it("adds the first finalizer only to the exact state that was read [case 24]", () => {
     expect(finalizerPatch(withFinalizers(), { add: "x/y" })).toEqual([
       { op: "test", path: "/metadata/resourceVersion", value: "7" },
       { op: "add", path: "/metadata/finalizers", value: ["x/y"] },
     ]);
   });
 
-  it("appends to those of others only where they are as they were seen, so that it never stands there twice", () => {
+  it("appends to the finalizers of others only if they are unchanged, so that it is never added twice", () => {
     expect(finalizerPatch(withFinalizers("theirs"), { add: "x/y" })).toEqual([
       { op: "test", path: "/metadata/uid", value: "1" },
       { op: "test", path: "/metadata/finalizers", value: ["theirs"] },
@@ -28,7 +28,7 @@ describe("finalizerPatch", () => {
     ]);
   });
 
-  it("removes one that stands there twice altogether", () => {
+  it("removes all duplicates of one finalizer", () => {
     expect(finalizerPatch(withFinalizers("x/y", "theirs", "x/y"), { remove: "x/y" })).toEqual([
       { op: "test", path: "/metadata/uid", value: "1" },
       { op: "test", path: "/metadata/finalizers/2", value: "x/y" },
@@ -43,7 +43,7 @@ describe("finalizerPatch", () => {
     ]);
   });
 
-  it("removes and replaces one only where it still stands", () => {
+  it("removes and replaces one only if it is still there", () => {
     expect(finalizerPatch(withFinalizers("theirs", "x/y"), { remove: "x/y" })).toEqual([
       { op: "test", path: "/metadata/uid", value: "1" },
       { op: "test", path: "/metadata/finalizers/1", value: "x/y" },
@@ -56,7 +56,7 @@ describe("finalizerPatch", () => {
     });
   });
 
-  it("does nothing where all is as wanted, and adds the new one where the old is gone", () => {
+  it("does nothing if all is as wanted, and adds the new one if the old is gone", () => {
     expect(finalizerPatch(withFinalizers("x/y"), { add: "x/y" })).toBeUndefined();
     expect(finalizerPatch(withFinalizers("theirs"), { remove: "x/y" })).toBeUndefined();
     expect(finalizerPatch(withFinalizers("theirs"), { remove: "wip", add: "x/y" })?.at(-1)).toMatchObject({
@@ -70,16 +70,16 @@ describe("checkFinalizerName", () => {
   it.each([
     ...["", "example.com/", `example.com/${"a".repeat(64)}`, "a b", "example.com/a/b"],
     ...["example..com/a", "-example.com/a", "example-.com/a", "Example.com/a", `${"a".repeat(254)}/a`, "_a"],
-  ])("case 35: refuses %j", (name) =>
+  ])("refuses %j [case 35]", (name) =>
     expect(() => checkFinalizerName(name, "websites")).toThrow(expect.objectContaining({ code: "FINALIZER_INVALID" })),
   );
 
   it.each(["a", "A_b.c", `example.com/${"a".repeat(63)}`, `${"a".repeat(253)}/a`, "my-app.example.com/clean-up"])(
-    "takes %j, as servers do",
+    "accepts %j, as servers do",
     (name) => expect(() => checkFinalizerName(name, "websites")).not.toThrow(),
   );
 
-  it("is asked when a controller is declared", () => {
+  it("runs when a controller is declared", () => {
     const declare = () => controller(Website, { finalizer: "", reconcile: () => {}, finalize: () => {} });
     expect(declare).toThrow(expect.objectContaining({ code: "FINALIZER_INVALID" }));
   });
@@ -109,7 +109,7 @@ describe("a controller with finalize", () => {
     });
   const remove = (): Promise<unknown> => world.client.delete(Website, "a", { namespace: "team" });
 
-  it("puts its finalizer on before the first reconcile, in the same run [case 24]", async () => {
+  it("adds its finalizer before the first reconcile, in the same run [case 24]", async () => {
     await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -117,7 +117,7 @@ describe("a controller with finalize", () => {
     expect(world.runs()).toHaveLength(1);
   });
 
-  it("puts none on where there is nothing to undo", async () => {
+  it("adds none if there is nothing to undo", async () => {
     await world.run(controller(Website, { reconcile: () => {} }));
     await world.createWebsite("a");
     await world.clock.settle();
@@ -125,7 +125,7 @@ describe("a controller with finalize", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("tries again on fresh metadata when the object changed meanwhile [case 25]", async () => {
+  it("retries on fresh metadata if the object changed meanwhile [case 25]", async () => {
     let conflicts = 0;
     world.fault = ({ method }) => (method === "PATCH" && conflicts++ < 2 ? failure(409, "Conflict") : undefined);
     await world.run(websites());
@@ -136,7 +136,7 @@ describe("a controller with finalize", () => {
     expect(ofObject.map(({ method }) => method)).toEqual(["PATCH", "GET", "PATCH", "GET", "PATCH"]);
   });
 
-  it("gives up after four conflicts, reconciles nothing, and tries again later", async () => {
+  it("gives up after four conflicts, does not reconcile, and tries again later", async () => {
     world.fault = ({ method }) => (method === "PATCH" ? failure(409, "Conflict") : undefined);
     await world.run(websites());
     await world.createWebsite("a");
@@ -147,7 +147,7 @@ describe("a controller with finalize", () => {
     expect(seen).toEqual([`reconcile created with ${OURS}`]);
   });
 
-  it("does not reconcile what it could not put its finalizer on [cases 26 and 33]", async () => {
+  it("does not reconcile an object that it could not add its finalizer to [cases 26 and 33]", async () => {
     world.fault = ({ method }) => (method === "PATCH" ? failure(403, "Forbidden") : undefined);
     await world.run(websites());
     await world.createWebsite("a");
@@ -158,7 +158,7 @@ describe("a controller with finalize", () => {
     expect(seen).toEqual([`reconcile created with ${OURS}`]);
   });
 
-  it("finalizes what is being deleted, lets it go, and does nothing more [cases 27 and 34]", async () => {
+  it("finalizes an object that is being deleted, releases it, and does nothing more [cases 27 and 34]", async () => {
     await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -185,7 +185,7 @@ describe("a controller with finalize", () => {
     expect(await world.website("a")).toBeUndefined();
   });
 
-  it("repeats only the patch where that failed after finalize [case 31]", async () => {
+  it("repeats only the patch if that failed after finalize [case 31]", async () => {
     await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -198,7 +198,7 @@ describe("a controller with finalize", () => {
     expect(await world.website("a")).toBeUndefined();
   });
 
-  it("ignores what is being deleted and holds nothing of ours [case 27]", async () => {
+  it("ignores an object that is being deleted without its finalizer [case 27]", async () => {
     const finalizers = ["example.com/theirs"];
     await world.client.create(Website, {
       metadata: { name: "a", namespace: "team", finalizers },
@@ -211,7 +211,7 @@ describe("a controller with finalize", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("finalizes what was deleted while it was down", async () => {
+  it("finalizes an object that was deleted while it was down", async () => {
     const first = await world.run(websites());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -223,7 +223,7 @@ describe("a controller with finalize", () => {
     expect(await world.website("a")).toBeUndefined();
   });
 
-  it("looks at the deletion before any filter", async () => {
+  it("checks for deletion before any filter", async () => {
     await world.run(
       controller(Website, {
         when: { changed: ["spec"], matches: (site) => site.spec.image !== "ignored" },
@@ -261,7 +261,7 @@ describe("a controller with finalize", () => {
   const createHeld = (...finalizers: string[]): Promise<Website> =>
     world.client.create(Website, { metadata: { name: "a", namespace: "team", finalizers }, spec: { image: "x" } });
 
-  it("lets go of an object that holds its finalizer twice", async () => {
+  it("releases an object that has its finalizer twice", async () => {
     await createHeld("example.com/theirs", OURS, OURS);
     await world.run(websites());
     await world.clock.settle();
@@ -271,13 +271,13 @@ describe("a controller with finalize", () => {
     expect(seen.slice(1)).toEqual(["finalize deleted"]);
   });
 
-  it("puts its finalizer on once, also where it does not know that it has", async () => {
+  it("adds its finalizer once, even with stale metadata", async () => {
     const stale = await createHeld("example.com/theirs");
     for (let times = 0; times < 2; times++) await editFinalizers(world.client, Website, stale, { add: OURS });
     expect((await world.website("a"))?.metadata.finalizers).toEqual(["example.com/theirs", OURS]);
   });
 
-  it("neither fails nor reconciles where the deletion comes before its finalizer", async () => {
+  it("neither fails nor reconciles if the object is deleted before its finalizer is added", async () => {
     const errors: unknown[] = [];
     await createHeld("example.com/theirs");
     let isDeleted = false;
@@ -296,7 +296,7 @@ describe("a controller with finalize", () => {
     expect([isDeleted, seen, errors, run.status().delayed]).toEqual([true, [], [], 0]);
   });
 
-  it("is swept off all objects when nobody holds it any more", async () => {
+  it("is removed from all objects by sweepFinalizers", async () => {
     const first = await world.run(websites());
     await world.createWebsite("a");
     await world.createWebsite("b", {}, "other");

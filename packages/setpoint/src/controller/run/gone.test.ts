@@ -11,7 +11,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 const here = { namespace: "team" };
 const remove = (name: string) => world.client.delete(Website, name, here);
 
-it("tells a controller once of an object that is gone, and holds no finalizer for it", async () => {
+it("gone is called once for a deleted object, and needs no finalizer", async () => {
   const gone: string[] = [];
   await world.run(controller(Website, { reconcile: () => {}, gone: (key) => void gone.push(key) }));
   await world.createWebsite("a");
@@ -25,7 +25,7 @@ it("tells a controller once of an object that is gone, and holds no finalizer fo
   expect(world.writes).toEqual([]);
 });
 
-it("is told after finalize, not before", async () => {
+it("gone is called after finalize, not before", async () => {
   const calls: string[] = [];
   await world.run(
     controller(Website, {
@@ -41,7 +41,7 @@ it("is told after finalize, not before", async () => {
   expect(calls).toEqual(["finalize", "gone"]);
 });
 
-it("is told again after it failed, and before the next object of that name is reconciled", async () => {
+it("gone is retried after an error, before the next object of that name is reconciled", async () => {
   const calls: string[] = [];
   let failures = 2;
   const errors: unknown[] = [];
@@ -66,7 +66,7 @@ it("is told again after it failed, and before the next object of that name is re
   expect(errors).toHaveLength(2);
 });
 
-it("is not told of a key that somebody asks for and that never was", async () => {
+it("gone is not called for a triggered key that never existed", async () => {
   const gone: string[] = [];
   const run = await world.run(controller(Website, { reconcile: () => {}, gone: (key) => void gone.push(key) }));
   run.trigger("team/nobody", "test");
@@ -74,7 +74,7 @@ it("is not told of a key that somebody asks for and that never was", async () =>
   expect(gone).toEqual([]);
 });
 
-it("gives up one that hangs, and tries it again", async () => {
+it("gone is given up if it hangs, and retried", async () => {
   const attempts: number[] = [];
   await world.run(
     controller(Website, {

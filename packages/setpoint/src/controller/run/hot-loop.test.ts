@@ -22,7 +22,7 @@ const run = (key: string, generation: number, writes: readonly WriteRecord[], mo
 });
 
 describe("HotLoopDetector", () => {
-  it("finds the field that is written over and over, and holds the key back longer each time", () => {
+  it("finds the field that is written over and over, and delays the key longer each time", () => {
     const detector = new HotLoopDetector();
     const delays: (number | undefined)[] = [];
     for (let at = 0; at < 13; at++) {
@@ -32,7 +32,7 @@ describe("HotLoopDetector", () => {
     expect(delays.slice(9)).toEqual([1_000, 2_000, 4_000, 8_000]);
   });
 
-  it("is content with writes that are spread out, differ, or follow a new generation", () => {
+  it("ignores writes that are spread out, differ, or follow a new generation", () => {
     const detector = new HotLoopDetector();
     for (let at = 0; at < 100; at++) {
       expect(detector.observe(run("slow", 1, [write("spec.replicas")]), at * 10_000)).toBeUndefined();
@@ -50,7 +50,7 @@ describe("HotLoopDetector", () => {
     { type: "owned", kind: "v1/Service", key: "team/a", change: "updated" },
   ];
 
-  it.each(NEWS)("lets a key follow what changes elsewhere, unless there is no end of it: $type", (cause) => {
+  it.each(NEWS)("lets a key follow changes elsewhere, within a limit: $type", (cause) => {
     const detector = new HotLoopDetector();
     const observed = (at: number) =>
       detector.observe(run("team/a", 1, [write("spec.replicas")], { causes: [cause] }), at * 100);
@@ -65,7 +65,7 @@ describe("HotLoopDetector", () => {
     { type: "dependency", kind: "apps/v1/Deployment", key: "team/a", change: "updated" },
   ];
 
-  it.each(ECHOES)("does not take for news what tells of the written object alone, or of nothing: $type", (cause) => {
+  it.each(ECHOES)("does not count causes that only concern the written object, or nothing: $type", (cause) => {
     const detector = new HotLoopDetector();
     const found = Array.from({ length: 10 }, (_, at) =>
       detector.observe(run("team/a", 1, [write("spec.replicas")], { causes: [cause] }), at * 100),
@@ -73,7 +73,7 @@ describe("HotLoopDetector", () => {
     expect(found.findIndex((loop) => loop !== undefined)).toBe(9);
   });
 
-  it("does not take for news that somebody else writes the status, too", () => {
+  it("does not count status writes of others as changes elsewhere", () => {
     const detector = new HotLoopDetector();
     const status = { ...write("status.ready", "status"), kind: "example.com/v1/Website" };
     const found = Array.from({ length: 30 }, (_, at) =>
@@ -82,7 +82,7 @@ describe("HotLoopDetector", () => {
     expect(found.findIndex((loop) => loop !== undefined)).toBe(29);
   });
 
-  it("finds two writers that fight while there is news, too", () => {
+  it("finds two fighting writers even if there are changes elsewhere", () => {
     const detector = new HotLoopDetector();
     const found = Array.from({ length: 20 }, (_, at) => {
       const causes = at % 2 === 0 ? { causes: [{ type: "trigger", name: "timer" } as const] } : {};
@@ -91,7 +91,7 @@ describe("HotLoopDetector", () => {
     expect(found.findIndex((loop) => loop !== undefined)).toBe(19);
   });
 
-  it("finds a loop among any number of writes that are made once", () => {
+  it("finds a loop among any number of writes that happen once", () => {
     const detector = new HotLoopDetector();
     const observed = (at: number) => {
       const others = Array.from({ length: 20 }, (_, other) => write(`spec.step${at}-${other}`));
@@ -101,7 +101,7 @@ describe("HotLoopDetector", () => {
     expect(observed(9)).toEqual(["spec.replicas"]);
   });
 
-  it("takes values that move for progress, unless there is no end of them", () => {
+  it("takes changing values for progress, within a limit", () => {
     const detector = new HotLoopDetector();
     const observed = (at: number, content: string) => {
       const patch = write("spec.replicas", "patch");
@@ -114,7 +114,7 @@ describe("HotLoopDetector", () => {
     expect(flapping.findIndex((loop) => loop !== undefined)).toBe(18);
   });
 
-  it("lets a status follow the world more often", () => {
+  it("allows more status writes", () => {
     const detector = new HotLoopDetector();
     const found = Array.from({ length: 30 }, (_, at) =>
       detector.observe(run("team/a", 1, [write("status.ready", "status")]), at * 100),
@@ -122,7 +122,7 @@ describe("HotLoopDetector", () => {
     expect(found.findIndex((loop) => loop !== undefined)).toBe(29);
   });
 
-  it("keeps holding a key back, longer each time, while the loop goes on, and says once that it began", () => {
+  it("keeps delaying a key, longer each time, while the loop goes on, and reports its start once", () => {
     const detector = new HotLoopDetector();
     let nowMs = 0;
     const found = [];
@@ -136,7 +136,7 @@ describe("HotLoopDetector", () => {
     expect(found.filter(({ isNew }) => isNew)).toHaveLength(1);
   });
 
-  it("ends an episode once the key was calm, and begins another when it loops again", () => {
+  it("ends an episode once the key was calm, and starts another when it loops again", () => {
     const detector = new HotLoopDetector();
     const again = (fromMs: number) =>
       Array.from({ length: 10 }, (_, at) =>
@@ -156,7 +156,7 @@ describe("HotLoopDetector", () => {
     expect(detector.isSuspect("team/a", "apps/v1/Deployment", "team/a")).toBe(false);
   });
 
-  it("suspects nothing any more of a key that is forgotten", () => {
+  it("suspects nothing of a forgotten key", () => {
     const detector = new HotLoopDetector();
     for (let at = 0; at < 5; at++) detector.observe(run("team/a", 1, [write("spec.replicas")]), at);
     detector.forget("team/a");

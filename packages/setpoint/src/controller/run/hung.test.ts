@@ -9,8 +9,8 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-describe("a run that goes on", () => {
-  it("ends a run that takes too long, and retries it", async () => {
+describe("a run that does not end", () => {
+  it("is aborted when it takes too long, and retried", async () => {
     const errors: unknown[] = [];
     await world.run(
       controller(Website, {
@@ -25,7 +25,7 @@ describe("a run that goes on", () => {
     expect(errors).toMatchObject([{ code: "RECONCILE_TIMEOUT" }]);
   });
 
-  it("reports a run that does not end, lets others go on, and keeps its key locked", async () => {
+  it("is reported, others go on, and its key stays locked", async () => {
     const errors: unknown[] = [];
     const runs: string[] = [];
     let release = (): void => {};
@@ -55,7 +55,7 @@ describe("a run that goes on", () => {
     expect(runs).toEqual(["hanging", "b", "hanging"]);
   });
 
-  it("stops without waiting for a run that hangs [case 18]", async () => {
+  it("does not delay a stop [case 18]", async () => {
     const lines: string[] = [];
     const log: Logger = { ...silentLogger, error: (line) => void lines.push(line), with: () => log };
     let letGo = (): void => {};
@@ -74,7 +74,7 @@ describe("a run that goes on", () => {
     expect([...run.stuck]).toEqual([]);
   });
 
-  it("lets a run that goes on end before it stops, and files no error for one that was aborted", async () => {
+  it("may end before the stop does, and causes no error if it was aborted", async () => {
     const errors: unknown[] = [];
     const run = await world.run(
       controller(Website, {
@@ -98,7 +98,7 @@ describe("a run that goes on", () => {
     expect(errors).toEqual([]);
   });
 
-  it("keeps the key of a run that does not end locked, and parks one that fails, whatever its error handler throws", async () => {
+  it("keeps its key locked, or parked if it fails, whatever its error handler throws", async () => {
     const runs: string[] = [];
     const run = await world.run(
       controller(Website, {
@@ -121,7 +121,7 @@ describe("a run that goes on", () => {
     expect(run.status()).toMatchObject({ running: ["team/hanging"], parked: ["team/failing"] });
   });
 
-  it("keeps the key of a run that does not end locked also where an observer throws", async () => {
+  it("keeps its key locked even if an observer throws", async () => {
     const runs: string[] = [];
     const observer = {
       runEnded: () => {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { KubeObject } from "../../kinds/object.js";
 import { KeyMemory } from "./key-memory.js";
 
-it("what an object was at its last run is known of those that changed last, whatever no run followed", () => {
+it("keeps the state before the first unhandled change, for the most recently changed objects", () => {
   const memory = new KeyMemory();
   const object = (uid: string): KubeObject => ({
     apiVersion: "v1",
