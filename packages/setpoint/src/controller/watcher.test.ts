@@ -21,7 +21,7 @@ async function change(name: string, image: string): Promise<void> {
 const remove = (name: string): Promise<unknown> => world.client.delete(Website, name, { namespace: "team" });
 
 describe("a watcher", () => {
-  it("refuses handlers that are none and names that it does not know", () => {
+  it("refuses invalid handlers and unknown options", () => {
     expect(() => watcher(Website, { add: "x" as never })).toThrow("watcher websites: add is x, not a function");
     expect(() => watcher(Website, { added: () => {} } as never)).toThrow("there is no option added");
     expect(() => watcher(Website, { retry: { attempts: -1 } })).toThrow("retry.attempts is -1, not 0 or more");
@@ -40,7 +40,7 @@ describe("a watcher", () => {
     expect(seen.sort()).toEqual(["reconciler a", "watcher a"]);
   });
 
-  it("tries a failed step again as its policy allows, then gives it up and says so [case 2]", async () => {
+  it("retries a failed step within its policy, then gives it up and reports it [case 2]", async () => {
     const errors: string[] = [];
     const cluster = world.cluster();
     await world.watch(
@@ -61,7 +61,7 @@ describe("a watcher", () => {
     expect(errors).toEqual(["0 false", "1 true"]);
   });
 
-  it("retries on its own, as the reconciler does [case 4]", async () => {
+  it("retries independently of a reconciler [case 4]", async () => {
     const cluster = world.cluster();
     const fail = (who: string) => () => {
       seen.push(who);
@@ -90,7 +90,7 @@ describe("a watcher", () => {
     expect(times.slice(1).map((timeMs, at) => timeMs - times[at]!)).toEqual([1_000, 2_000, 4_000, 8_000]);
   });
 
-  it("an update ends the retries of a failed add where every step supersedes [case 7]", async () => {
+  it("drops the retries of a failed add after an update if every step supersedes [case 7]", async () => {
     await world.watch(
       watcher(Website, {
         retry: fast,
@@ -109,7 +109,7 @@ describe("a watcher", () => {
     expect(seen).toEqual(["add", "update"]);
   });
 
-  it("retries a step no more after one succeeds [case 8]", async () => {
+  it("stops retrying a step after a success [case 8]", async () => {
     let failures = 2;
     await world.watch(
       watcher(Website, {
@@ -125,7 +125,7 @@ describe("a watcher", () => {
     expect(seen).toEqual(["add", "add", "add"]);
   });
 
-  it("with three retries makes four tries in all [case 9]", async () => {
+  it("makes four attempts with three retries [case 9]", async () => {
     await world.watch(
       watcher(Website, {
         retry: { ...fast, attempts: 3 },
@@ -140,7 +140,7 @@ describe("a watcher", () => {
     expect(seen).toHaveLength(4);
   });
 
-  it("by its own policy keeps the retry of an add beside an update, and both where both fail [case 10]", async () => {
+  it("keeps the retry of an add beside an update by default, and both if both fail [case 10]", async () => {
     const failUntil = new Map([
       ["add", 2],
       ["update", 2],
@@ -160,7 +160,7 @@ describe("a watcher", () => {
     expect(seen.filter((name) => name === "update")).toHaveLength(3);
   });
 
-  it("keeps its place among those of its kind when another is removed; removing it twice is harmless [case 12]", async () => {
+  it("goes on in the same order when another of its kind is removed; removing one twice is harmless [case 12]", async () => {
     const cluster = world.cluster();
     const runs = [];
     for (const name of ["first", "middle", "last"]) {
@@ -176,7 +176,7 @@ describe("a watcher", () => {
     expect(seen).toEqual(["first a", "middle a", "last a", "first b", "last b"]);
   });
 
-  it("keeps its pending retry its own when a watcher before it is removed", async () => {
+  it("keeps its pending retry when an earlier watcher is removed", async () => {
     const cluster = world.cluster();
     const failing = (name: string) =>
       watcher(Website, {
@@ -214,7 +214,7 @@ describe("a watcher", () => {
     expect(errors).toEqual(["failure 1", "failure 2", "failure 3"]);
   });
 
-  it("handles the steps of one object in their order, however slow, while others go on [case 19]", async () => {
+  it("handles the steps of one object in order, however slow, while others go on [case 19]", async () => {
     await world.watch(
       watcher(Website, {
         concurrency: 4,
@@ -235,7 +235,7 @@ describe("a watcher", () => {
     expect(seen).toEqual(["add quick", "add slow", "update 1 to 2", "update 2 to 3", "delete slow of 3"]);
   });
 
-  it("tells what was there before it came, and what is shown again", async () => {
+  it("tells objects of the initial list from new ones, and a resync from an update", async () => {
     await world.createWebsite("a");
     await world.watch(
       watcher(Website, {
@@ -260,7 +260,7 @@ describe("opinionatedSupersede", () => {
     ["another action", add(1), update(2), false],
     ["the same generation", update(2), update(2), false],
     ["a newer generation", update(2), update(3), true],
-  ])("case 11: %s", (_, pending, next, superseded) => expect(opinionatedSupersede(pending, next)).toBe(superseded));
+  ])("%s [case 11]", (_, pending, next, superseded) => expect(opinionatedSupersede(pending, next)).toBe(superseded));
 });
 
 describe("a watcher with a finalizer", () => {
@@ -283,7 +283,7 @@ describe("a watcher with a finalizer", () => {
       },
     });
 
-  it("marks an object, adds it, then holds it; its own patches are no updates [cases 24 and 30]", async () => {
+  it("marks an object, adds it, then adds its finalizer; its own patches are no updates [cases 24 and 30]", async () => {
     await world.watch(opinionated());
     await world.createWebsite("a");
     await world.clock.settle();
@@ -294,7 +294,7 @@ describe("a watcher with a finalizer", () => {
     expect(patches.every((patch) => patch.includes('"op":"test"'))).toBe(true);
   });
 
-  it("gets over conflicts of its first patch [case 25]", async () => {
+  it("retries after conflicts of its first patch [case 25]", async () => {
     let conflicts = 0;
     world.fault = ({ method }) => (method === "PATCH" && conflicts++ < 2 ? failure(409, "Conflict") : undefined);
     await world.watch(opinionated());
@@ -305,7 +305,7 @@ describe("a watcher with a finalizer", () => {
     expect(ofObject.map(({ method }) => method)).toEqual(["PATCH", "GET", "PATCH", "GET", "PATCH", "PATCH"]);
   });
 
-  it("is not asked to add what it could not mark [case 26]", async () => {
+  it("does not add an object that it could not mark [case 26]", async () => {
     world.fault = ({ method }) => (method === "PATCH" ? failure(403, "Forbidden") : undefined);
     await world.watch(opinionated());
     await world.createWebsite("a");
@@ -316,7 +316,7 @@ describe("a watcher with a finalizer", () => {
     expect(seen).toEqual([`add with ${FINAL}-wip`]);
   });
 
-  it("leaves the mark where add fails, and tries again [case 26]", async () => {
+  it("keeps the mark if add fails, and retries [case 26]", async () => {
     let failures = 1;
     const patches: unknown[] = [];
     world.fault = (request) => void (request.method === "PATCH" && patches.push(request));
@@ -334,7 +334,7 @@ describe("a watcher with a finalizer", () => {
     expect([await finalizers(), patches.length, seen.length]).toEqual([[FINAL], 2, 2]);
   });
 
-  it("deletes what is leaving and held, marked or not, and ignores what others hold [case 27]", async () => {
+  it("deletes objects with its finalizer or mark, and ignores those that only others hold [case 27]", async () => {
     for (const finalizer of [FINAL, `${FINAL}-wip`, "example.com/theirs"]) {
       const name = finalizer.split("/")[1]!;
       const metadata = { name, namespace: "team", finalizers: [finalizer] };
@@ -348,7 +348,7 @@ describe("a watcher with a finalizer", () => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(["theirs"]);
   });
 
-  it("holds on to what delete fails for, and tries again [case 27]", async () => {
+  it("keeps its finalizer if delete fails, and retries [case 27]", async () => {
     let failures = 2;
     await world.watch(
       opinionated({
@@ -367,7 +367,7 @@ describe("a watcher with a finalizer", () => {
     expect(seen.slice(1)).toEqual(["delete", "delete", "delete"]);
   });
 
-  it("syncs what it already holds [case 28]", async () => {
+  it("calls sync for objects that already have its finalizer [case 28]", async () => {
     const metadata = { name: "a", namespace: "team", finalizers: [FINAL, `${FINAL}-wip`] };
     await world.client.create(Website, { metadata, spec: { image: "x" } });
     await world.watch(opinionated());
@@ -376,7 +376,7 @@ describe("a watcher with a finalizer", () => {
     expect(await finalizers()).toEqual([FINAL]);
   });
 
-  it("sees updates of the spec, not of anything else [case 29]", async () => {
+  it("gets updates of the spec only [case 29]", async () => {
     await world.watch(opinionated());
     await world.createWebsite("a", { image: "1" });
     await world.clock.settle();
@@ -387,7 +387,7 @@ describe("a watcher with a finalizer", () => {
     expect(seen.slice(1)).toEqual(["update 1 to 2"]);
   });
 
-  it("adds, and does not also update, what changed before it was held", async () => {
+  it("calls add, and not update as well, for an object that changed before it was added", async () => {
     let failures = 1;
     await world.watch(
       opinionated({
@@ -404,7 +404,7 @@ describe("a watcher with a finalizer", () => {
     expect(await finalizers()).toEqual([FINAL]);
   });
 
-  it("updates, and does not add again, what changed while it was added", async () => {
+  it("calls update, and not add again, for an object that changed while it was being added", async () => {
     await world.watch(
       watcher(Website, {
         finalizer: FINAL,
@@ -423,7 +423,7 @@ describe("a watcher with a finalizer", () => {
     expect(await finalizers()).toEqual([FINAL]);
   });
 
-  it("tries an update again that failed, also of what changed while it was added", async () => {
+  it("retries a failed update, also of an object that changed while it was being added", async () => {
     let failures = 1;
     await world.watch(
       watcher(Website, {
@@ -446,7 +446,7 @@ describe("a watcher with a finalizer", () => {
     expect(seen).toEqual(["add", "update to 2", "update to 2"]);
   });
 
-  it("deletes once what changed while it was deleted", async () => {
+  it("calls delete once for an object that changed while it was being deleted", async () => {
     await world.watch(
       watcher(Website, {
         finalizer: FINAL,
@@ -471,7 +471,7 @@ describe("a watcher with a finalizer", () => {
     expect(seen).toEqual(["delete", "delete"]);
   });
 
-  it("of a kind without generations is told of an add and of changes, not of its own patches [cases 24 and 29]", async () => {
+  it("of a kind without generations gets adds and changes, but not its own patches [cases 24 and 29]", async () => {
     const touch = (body: object) =>
       world.client.patch(ConfigMap, "a", { type: "merge", body: body as never }, { namespace: "team" });
     await world.watch(
@@ -492,7 +492,7 @@ describe("a watcher with a finalizer", () => {
     expect(seen).toEqual(["add 1", "update 2"]);
   });
 
-  it("refuses names that a server would refuse, its own mark included [case 35]", () => {
+  it("refuses names that a server would refuse, including its own mark [case 35]", () => {
     for (const finalizer of ["", `example.com/${"a".repeat(60)}`]) {
       expect(() => opinionated({ finalizer })).toThrow(expect.objectContaining({ code: "FINALIZER_INVALID" }));
     }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isSetpointError, SetpointError } from "./error.js";
 
 describe("SetpointError", () => {
-  it("carries its code, its message and what led to it", () => {
+  it("carries its code, its message and its cause", () => {
     const cause = new Error("socket hang up");
     const error = new SetpointError("TRANSPORT_BROKEN", "the connection ended", { cause });
     expect(error).toBeInstanceOf(Error);
@@ -14,7 +14,7 @@ describe("SetpointError", () => {
     });
   });
 
-  it("is known by its code, subclasses included", () => {
+  it("is recognised by its code, including subclasses", () => {
     class ApiError extends SetpointError {}
     const error: unknown = new ApiError("API_NOT_FOUND", 'pods "a" not found');
     expect(isSetpointError(error)).toBe(true);

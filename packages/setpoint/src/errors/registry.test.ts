@@ -48,12 +48,12 @@ function renderPage(registries: ReadonlyMap<string, Registry>): string {
 }
 
 describe("the error registries", () => {
-  it("are what docs/errors.md says", async () => {
+  it("match docs/errors.md", async () => {
     const page = renderPage(await collectRegistries());
     await expect(page).toMatchFileSnapshot(fileURLToPath(new URL("docs/errors.md", root)));
   });
 
-  it("give each code once, in capitals, with a sentence for what happened and one for the cure", async () => {
+  it("have each code once, in capitals, with a sentence for the cause and one for the cure", async () => {
     const seen = new Set<string>();
     for (const registry of (await collectRegistries()).values()) {
       for (const [code, { summary, cure }] of Object.entries(registry)) {

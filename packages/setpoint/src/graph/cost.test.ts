@@ -72,7 +72,7 @@ function touched(refsOf: (at: number) => readonly number[], count: number, start
 const TIMEOUT_MS = 300_000;
 
 describe.each(Object.entries(SHAPES))("on a %s", { timeout: TIMEOUT_MS }, (_, refsOf) => {
-  it.each([10, 1_000, 100_000])("an edit costs what it touches, of %i nodes", (count) => {
+  it.each([10, 1_000, 100_000])("the cost of an edit depends on what it touches, with %i nodes", (count) => {
     const { state, operations } = atRest(refsOf, count);
     expect(operations).toBeLessThan(FACTOR * touched(refsOf, count, 0) + FACTOR * count);
     const change = { spec: { value: 1 }, specHash: "b" };
@@ -84,7 +84,7 @@ describe.each(Object.entries(SHAPES))("on a %s", { timeout: TIMEOUT_MS }, (_, re
     }
   });
 
-  it("new refs of a resource cost what they touch", () => {
+  it("the cost of new refs depends on what they touch", () => {
     const count = 1_000;
     const { state } = atRest(refsOf, count);
     for (const at of [count >> 1, count - 1]) {
@@ -94,7 +94,7 @@ describe.each(Object.entries(SHAPES))("on a %s", { timeout: TIMEOUT_MS }, (_, re
     }
   });
 
-  it("a new leaf costs the same on graphs of any size", () => {
+  it("the cost of a new leaf does not depend on the size of the graph", () => {
     const costs = [10, 5_000].map((count) => {
       const { state } = atRest(refsOf, count);
       const meta = { paths: [], tags: [], hidden: false, weights: {} };

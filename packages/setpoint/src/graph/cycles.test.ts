@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Lab, named } from "./lab.testing.js";
 
 describe("cycles", () => {
-  it("sets an error on every member at once, calls none, and frees the rest when one is deleted [16]", async () => {
+  it("set an error on every member at once, run none, and free the rest when one is deleted [16]", async () => {
     await using lab = await Lab.create();
     lab.graph.batch((edit) => {
       edit.create({ name: named("bar1"), refs: [named("bar2")], spec: {} });
@@ -20,7 +20,7 @@ describe("cycles", () => {
     expect(() => ctx.requireRefs()).toThrow(expect.objectContaining({ type: "terminal" }));
   });
 
-  it("calls a resource that refers to itself cyclic, and lets it be deleted [17]", async () => {
+  it("include a resource that refers to itself, which can be deleted [17]", async () => {
     await using lab = await Lab.create();
     lab.create("bar1", ["bar1"]);
     await lab.settle();
@@ -29,7 +29,7 @@ describe("cycles", () => {
     expect([lab.graph.list(), lab.log]).toEqual([[], []]);
   });
 
-  it("recovers a cycle of three when one ref is pointed elsewhere [18]", async () => {
+  it("of three are resolved when one ref is changed [18]", async () => {
     await using lab = await Lab.create();
     lab.create("foo");
     lab.create("bar1", ["bar3"]);

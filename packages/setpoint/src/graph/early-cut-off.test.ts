@@ -3,7 +3,7 @@ import { terminal } from "../loop/outcome.js";
 import { Lab, named } from "./lab.testing.js";
 
 describe("early cut-off", () => {
-  it("settles a dependent without a call where outputs and failures are the same, and says so", async () => {
+  it("settles a dependent without a run if outputs and failures are the same, and explains it", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     lab.create("a");
     lab.create("b", ["a"]);
@@ -19,7 +19,7 @@ describe("early cut-off", () => {
     expect(lab.log).toEqual(["reconcile a", "reconcile a", "reconcile b"]);
   });
 
-  it("runs a dependent where a failure comes or goes, though the output is the same", async () => {
+  it("runs a dependent if a failure appears or disappears, although the output is the same", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     lab.create("a");
     lab.create("b", ["a"]);
@@ -34,7 +34,7 @@ describe("early cut-off", () => {
     }
   });
 
-  it("runs nothing for an edit that is taken back before its run starts", async () => {
+  it("runs nothing for an edit that is reverted before its run starts", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed", weight: { slots: 1 } }, { capacity: { slots: 1 } });
     lab.create("a", [], { value: 1 });
     lab.create("busy");
@@ -49,7 +49,7 @@ describe("early cut-off", () => {
     expect(lab.log).toEqual([]);
   });
 
-  it("shows no stale errors while something above runs, and a warning re-runs nobody [33, defects 2 and 3]", async () => {
+  it("shows no stale errors while a resource above runs; a warning re-runs nothing [33, defects 2 and 3]", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     lab.create("a");
     lab.create("b", ["a"]);
@@ -72,7 +72,7 @@ describe("early cut-off", () => {
     expect(lab.graph.get(named("b"))?.error?.message).toBe("bad");
   });
 
-  it("runs a dependent where a ref leaves a cycle and is settled without a run", async () => {
+  it("runs a dependent if its ref leaves a cycle and is settled without a run", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     lab.create("middle", ["top"]);
     lab.create("leaf", ["middle"]);

@@ -5,7 +5,7 @@ import { Lab, named } from "./lab.testing.js";
 const reason = (lab: Lab, name: string) => lab.graph.explain(named(name))?.reason.replace(/\d{4}-\S+Z/, "TIME");
 
 describe("an explanation", () => {
-  it("says why a resource runs, why it ran, how that ended and when it runs again", async () => {
+  it("says why a resource runs, why it ran, how that run ended and when it runs again", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.settle();
@@ -26,7 +26,7 @@ describe("an explanation", () => {
     expect(lab.graph.explain(named("nobody"))).toBeUndefined();
   });
 
-  it("follows what a resource waits for to the run, the time or the person at the end", async () => {
+  it("follows a chain of waits to the run, the time or the person at its end", async () => {
     await using lab = await Lab.create();
     lab.create("root");
     lab.create("middle", ["root"]);
@@ -44,7 +44,7 @@ describe("an explanation", () => {
     ]);
   });
 
-  it("names the members of a cycle in the order of their refs, and what is below it stops there", async () => {
+  it("names the members of a cycle in ref order, and stops there for resources below it", async () => {
     await using lab = await Lab.create();
     lab.graph.batch((edit) => {
       edit.create({ name: named("a"), refs: [named("c")], spec: {} });
@@ -61,7 +61,7 @@ describe("an explanation", () => {
     expect(lab.graph.explain(named("below"))?.failedRefs).toEqual([named("a")]);
   });
 
-  it("says who is deleted first, and who is ahead in line", async () => {
+  it("names what is deleted first, and what is ahead in the queue", async () => {
     const weight = ({ value = 1 }: { readonly value?: number }) => ({ slots: value });
     await using lab = await Lab.create({ weight }, { capacity: { slots: 2 } });
     for (const name of ["old", "busy"]) lab.create(name);

@@ -8,7 +8,7 @@ import { Lab, named } from "./lab.testing.js";
 const reconcile = () => undefined;
 
 describe("a kind", () => {
-  it("has one reconciler for all its resources, which may cache between its runs", async () => {
+  it("has one reconciler for all its resources, which may cache between runs", async () => {
     const cache = new Map<string, number>();
     const Counted = graphKind({
       name: "Counted",
@@ -23,7 +23,7 @@ describe("a kind", () => {
     ]);
   });
 
-  it("retries with its own back-off, parks at the longest interval, and counts anew after a success", async () => {
+  it("retries with its own back-off, parks at the longest interval, and resets after a success", async () => {
     await using lab = await Lab.create({ retry: { initial: "1s", max: "10s", jitter: 0, attempts: 2 } });
     lab.create("a");
     await lab.settle();
@@ -81,7 +81,7 @@ describe("a kind", () => {
   });
 
   it.each([Number.NaN, -1, Number.POSITIVE_INFINITY])(
-    "refuses a weight of %d, which would never find room",
+    "refuses a weight of %d, which would never fit",
     async (weight) => {
       const Heavy = graphKind({ name: "Heavy", weight: () => ({ memory: weight }), reconcile });
       await using graph = await openGraph({ kinds: [Heavy], capacity: { memory: 1 } });
@@ -90,7 +90,7 @@ describe("a kind", () => {
     },
   );
 
-  it("starts with a stored resource that has no weight any more", async () => {
+  it("starts a stored resource whose weight is no longer valid", async () => {
     const first = await Lab.create();
     first.create("a");
     await first.finishAll();
@@ -103,11 +103,11 @@ describe("a kind", () => {
     ["no capacity", { kinds: [], capacity: { memory: 0 } }],
     ["a capacity that is no number", { kinds: [], capacity: { memory: Number.NaN } }],
     ["a kind twice", { kinds: ["first", "second"].map(() => graphKind({ name: "Same", reconcile })) }],
-  ])("cannot be opened with %s", async (_, options) => {
+  ])("openGraph refuses %s", async (_, options) => {
     await expect(openGraph(options)).rejects.toMatchObject({ code: "GRAPH_KIND_INVALID" });
   });
 
-  it("finds room for fractions of a capacity, whatever their sums come to", async () => {
+  it("fits fractions of a capacity despite rounding errors", async () => {
     const weight = ({ value = 1 }: { readonly value?: number }) => ({ memory: value / 10 });
     await using lab = await Lab.create({ weight }, { capacity: { memory: 0.3 } });
     for (const name of ["a", "b", "c"]) lab.create(name);
@@ -118,7 +118,7 @@ describe("a kind", () => {
     expect(lab.log.at(-1)).toBe("reconcile whole");
   });
 
-  it("fails a run that wants to run again at no time", async () => {
+  it("fails a run that asks for an invalid time", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.settle();
@@ -126,7 +126,7 @@ describe("a kind", () => {
     expect(lab.graph.get(named("a"))).toMatchObject({ status: "idle", error: { code: "GRAPH_KIND_INVALID" } });
   });
 
-  it("keeps the last time of a resource alone, and runs once at it", async () => {
+  it("keeps only the latest requested time of a resource, and runs once at it", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.settle();
@@ -143,7 +143,7 @@ describe("a kind", () => {
     expect(lab.log).toEqual(["reconcile a"]);
   });
 
-  it("is not changed by what a caller does with its lists later", async () => {
+  it("is not affected by later changes of the caller's lists", async () => {
     await using lab = await Lab.create();
     const [refs, paths, tags] = [[named("x")], ["a.sql"], ["daily"]];
     lab.graph.create({ name: named("a"), spec: {}, refs, paths, tags });
@@ -151,14 +151,14 @@ describe("a kind", () => {
     expect(lab.graph.get(named("a"))?.meta).toMatchObject({ refs: [named("x")], paths: ["a.sql"], tags: ["daily"] });
   });
 
-  it("gives out resources that nobody can change", async () => {
+  it("returns resources that cannot be modified", async () => {
     await using lab = await Lab.create();
     lab.create("a", ["x"], { value: 1 });
     const { meta, spec } = lab.graph.get(named("a"))!;
     for (const frozen of [meta, meta.name, meta.refs, meta.refs[0], spec]) expect(Object.isFrozen(frozen)).toBe(true);
   });
 
-  it("tells refs apart whatever their names hold", async () => {
+  it("distinguishes refs whatever characters their names contain", async () => {
     await using lab = await Lab.create();
     lab.create("a", ["x Node/y"]);
     await lab.finishAll();

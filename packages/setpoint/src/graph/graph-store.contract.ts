@@ -34,7 +34,7 @@ export function graphStoreContract(name: string, make: () => GraphStore): void {
     [...session.records()].map(({ id, record }) => [id, record.meta.version]).sort();
 
   describe(`the graph store ${name}`, () => {
-    it("gives back what was committed, to the session and to the next", async () => {
+    it("returns what was committed, in the same session and in the next", async () => {
       const store = make();
       using first = await store.open();
       await first.commit([put("a", 1, 0), put("b", 1, 0)]);
@@ -44,7 +44,7 @@ export function graphStoreContract(name: string, make: () => GraphStore): void {
       expect([...second.records()]).toEqual([{ id: "Table/a", record: recordOf("a", 2) }]);
     });
 
-    it("refuses a write to a version that is not stored, and all that goes with it [defect 10]", async () => {
+    it("refuses a write to a stale version, and everything committed with it [defect 10]", async () => {
       using session = await make().open();
       await session.commit([put("a", 1, 0)]);
       for (const wrong of [
@@ -60,7 +60,7 @@ export function graphStoreContract(name: string, make: () => GraphStore): void {
       expect(stored(session)).toEqual([["Table/a", 1]]);
     });
 
-    it("refuses every write of a session whose place was taken", async () => {
+    it("refuses every write of a session that was superseded", async () => {
       const store = make();
       using older = await store.open();
       await older.commit([put("a", 1, 0)]);

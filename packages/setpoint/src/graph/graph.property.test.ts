@@ -151,7 +151,7 @@ function edited(editor: GraphEditor, [operation, first, second]: Step): Ticket {
 
 const step = fc.tuple(fc.nat(22), fc.nat(255), fc.nat(255));
 
-it("answers every ticket and tells subscribers of every change, whatever is edited, answered and restarted", async () => {
+it("settles every ticket and tells subscribers of every change, for random edits, outcomes and restarts", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), async (script) => {
       const play = new Play();

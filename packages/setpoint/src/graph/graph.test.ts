@@ -42,7 +42,7 @@ describe("the graph", () => {
     await newer[Symbol.asyncDispose]();
   });
 
-  it("never takes more than its capacity; what is too heavy runs alone, and is overtaken only so often", async () => {
+  it("never exceeds its capacity; a run that is too heavy runs alone, and is overtaken only so often", async () => {
     const weight = ({ value = 1 }: { readonly value?: number }) => ({ memory: value });
     await using lab = await Lab.create({ weight }, { capacity: { memory: 2 } });
     lab.create("x");
@@ -57,7 +57,7 @@ describe("the graph", () => {
     expect(lab.running).toEqual(["huge"]);
   });
 
-  it("answers a ticket when the resource has come to rest, and refuses what cannot be", async () => {
+  it("settles a ticket when the resource is at rest, and rejects invalid edits", async () => {
     await using lab = await Lab.create();
     const ticket = lab.graph.create({ name: named("a"), spec: {} });
     await ticket.accepted;
@@ -81,7 +81,7 @@ describe("the graph", () => {
     ["an empty name", "GRAPH_NAME_INVALID", { name: named(""), spec: {} }],
     ["a name that is a text", "GRAPH_NAME_INVALID", { name: "Node/x" as never, spec: {} }],
     ["a ref that is a text", "GRAPH_NAME_INVALID", { name: named("x"), refs: ["Node/y" as never], spec: {} }],
-  ])("refuses %s with its ticket, and the whole batch with it", async (_, code, resource) => {
+  ])("rejects the ticket of %s, and the whole batch with it", async (_, code, resource) => {
     await using lab = await Lab.create();
     await expect(lab.graph.create(resource)).rejects.toMatchObject({ code });
     const batch = lab.graph.batch((edit) => {
@@ -97,7 +97,7 @@ describe("the graph", () => {
     await expect(other).rejects.toMatchObject({ code: "GRAPH_NAME_INVALID" });
   });
 
-  it("answers a ticket for its own resource where a name is given up and taken at once", async () => {
+  it("settles a ticket with its own resource if a name is released and taken at once", async () => {
     await using lab = await Lab.create();
     lab.create("a", [], { value: 1 });
     await lab.finishAll();
@@ -108,7 +108,7 @@ describe("the graph", () => {
     expect(await taken).toMatchObject([{ resource: { meta: { name: named("a") }, spec: { value: 2 } } }]);
   });
 
-  it("answers the ticket of a batch in the order of its edits, also where several are about one resource", async () => {
+  it("settles the ticket of a batch in the order of its edits, also with several for one resource", async () => {
     await using lab = await Lab.create();
     lab.create("old");
     await lab.finishAll();
@@ -124,7 +124,7 @@ describe("the graph", () => {
     expect(rests).toEqual(["newer", "newer", "newer", undefined, "newer"]);
   });
 
-  it("tells subscribers nothing of a removal where another resource of that name lives", async () => {
+  it("reports no removal to subscribers if another resource of that name exists", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.finishAll();
@@ -141,7 +141,7 @@ describe("the graph", () => {
     expect([lab.log, lab.status("a"), removed]).toEqual([["reconcile a", "remove a"], "cyclic", []]);
   });
 
-  it("records the effects of a run, also of one that failed in them, and refuses them after a cancellation", async () => {
+  it("records the effects of a run, including failed ones, and refuses them after a cancellation", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.settle();
@@ -158,7 +158,7 @@ describe("the graph", () => {
     expect(lab.graph.explain(named("a"))?.lastRun).toMatchObject({ outcome: "done", effects: [] });
   });
 
-  it("cancels without a repetition, and says so", async () => {
+  it("does not repeat a cancelled run, and reports it", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     lab.create("b", ["a"]);
@@ -170,7 +170,7 @@ describe("the graph", () => {
     expect(lab.running).toEqual(["b"]);
   });
 
-  it("does not repeat a cancelled run that its time had started, nor run at that time any more", async () => {
+  it("does not repeat a cancelled run that a timer had started, nor fire that timer again", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.settle();
@@ -187,7 +187,7 @@ describe("the graph", () => {
     }
   });
 
-  it("runs those below a resource whose run is called off before it started", async () => {
+  it("runs the dependents of a resource whose run is cancelled before it started", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     lab.create("parent");
     lab.create("child", ["parent"]);
@@ -202,7 +202,7 @@ describe("the graph", () => {
     expect(() => lab.call("child").ctx.requireRefs()).toThrow();
   });
 
-  it("tells subscribers of each resource once for what was stored together, and survives one that throws", async () => {
+  it("notifies subscribers once per resource and commit, and survives one that throws", async () => {
     await using lab = await Lab.create();
     const seen: string[] = [];
     using _broken = lab.graph.subscribe(() => {
@@ -218,7 +218,7 @@ describe("the graph", () => {
     expect(seen).toEqual(["a running", "a idle", "a running", "removed"]);
   });
 
-  it("is idle beside what runs for as long as the process does", async () => {
+  it("can be idle while hidden resources run", async () => {
     await using lab = await Lab.create();
     lab.graph.create({ name: named("parser"), spec: {}, hidden: true });
     await lab.settle();
@@ -226,7 +226,7 @@ describe("the graph", () => {
     expect(lab.running).toEqual(["parser"]);
   });
 
-  it("names the root of a failure in the errors of those below it", async () => {
+  it("names the root of a failure in the errors of its dependents", async () => {
     await using lab = await Lab.create();
     lab.create("foo");
     lab.create("bar1", ["foo"]);

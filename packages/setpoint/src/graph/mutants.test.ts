@@ -180,14 +180,14 @@ describe("a mutant of the scheduler that", { timeout: 300_000 }, () => {
     expect(isBroken(parts, mutant.breaks)).toBe(true);
   });
 
-  it("breaks it: for each of the fifteen invariants there is one", () => {
+  it("breaks it exists for each of the fifteen invariants", () => {
     const broken = new Set(Object.values(MUTANTS).map(({ breaks }) => breaks));
     expect([...broken].sort((left, right) => left - right)).toEqual(Array.from({ length: 15 }, (_, at) => at + 1));
   });
 });
 
 describe("a failing script", { timeout: 300_000 }, () => {
-  it("shrinks, and replays from what is printed", async () => {
+  it("shrinks, and replays from its printed form", async () => {
     const parts = await built(MUTANTS["does not cancel descendants"], join(folder, "replay"));
     const property = fc.property(scripts(60), (script) => holdsAllInvariants(parts, script));
     const found = fc.check(property, { numRuns: 400, seed: SEED });

@@ -3,7 +3,7 @@ import { seededRandom } from "../clock/random.js";
 import { PersistentMap } from "./persistent-map.js";
 
 it.each([1, 2, 3, 4, 5])(
-  "holds what a Map holds, leaves the map that it came from alone, and iterates in an order of the keys alone (seed %i)",
+  "behaves like a Map, leaves earlier versions unchanged, and iterates in an order of the keys alone (seed %i)",
   (seed) => {
     const random = seededRandom(seed);
     const below = (count: number): number => Math.floor(random.next() * count);

@@ -30,7 +30,7 @@ describe("a controller", () => {
     expect(world.runs()).toMatchObject([{ controller: "websites", key: "team/a", outcome: "done", attempt: 0 }]);
   });
 
-  it("runs many keys at once without a warning of leaked listeners", async () => {
+  it("runs many keys at once without a MaxListeners warning", async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error): void => void warnings.push(name);
     process.on("warning", onWarning);
@@ -57,7 +57,7 @@ describe("a controller", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("runs again when an object that it read changes, appears or goes", async () => {
+  it("runs again when an object that it read changes, appears or is deleted", async () => {
     const seen: (string | undefined)[] = [];
     await world.run(
       controller(Website, {
@@ -84,7 +84,7 @@ describe("a controller", () => {
     ]);
   });
 
-  it("waits for what it cannot do without, and shows that it does", async () => {
+  it("waits for a missing object that it needs, and shows that in a condition", async () => {
     await world.run(
       controller(Website, {
         uses: [ConfigMap],
@@ -106,7 +106,7 @@ describe("a controller", () => {
     expect(status?.conditions).toMatchObject([{ type: "Reconciled", status: "True", reason: "Succeeded" }]);
   });
 
-  it("looks again at what waits where nothing wakes it", async () => {
+  it("rechecks a waiting object that no event wakes", async () => {
     let isThere = false;
     await world.run(
       controller(Website, {
@@ -129,7 +129,7 @@ describe("a controller", () => {
     expect(world.runs().slice(3)).toMatchObject([{ key: "team/a", ...recheck }]);
   });
 
-  it("tells a run which fields have changed since the last one", async () => {
+  it("tells a run which fields changed since the last one", async () => {
     const changes: (readonly string[])[] = [];
     await world.run(controller(Website, { reconcile: (_, ctx) => void changes.push(ctx.changedPaths()) }));
     const site = await world.createWebsite("a", { image: "one" });
@@ -158,7 +158,7 @@ describe("a controller", () => {
     expect(world.runs().at(-1)?.causes).toEqual([{ type: "requeue" }]);
   });
 
-  it("gives time to others where a key asks to run again at once", async () => {
+  it("lets timers fire while a key requeues itself at once", async () => {
     let [runs, heardAfter] = [0, 0];
     await world.run(
       controller(Website, {
@@ -173,7 +173,7 @@ describe("a controller", () => {
     expect([runs, heardAfter]).toEqual([1_001, 1]);
   });
 
-  it("lets the event loop turn while many keys run that wait for nothing", async () => {
+  it("yields to the event loop while many keys run without awaiting", async () => {
     const keys = 200;
     let [timeMs, runs, turnedAfter] = [0, 0, keys];
     const { clock } = world;
@@ -198,7 +198,7 @@ describe("a controller", () => {
     expect(turnedAfter).toBeLessThan(keys / 2);
   });
 
-  it("counts failures anew after requeueAfter [case 3]", async () => {
+  it("resets the number of attempts after requeueAfter [case 3]", async () => {
     const attempts: number[] = [];
     await world.run(
       controller(Website, {
@@ -215,7 +215,7 @@ describe("a controller", () => {
     expect(attempts).toEqual([0, 1, 0, 1]);
   });
 
-  it("parks a key whose retries are used up at the longest interval, and says so [case 9]", async () => {
+  it("parks a key at the longest interval when its retries are used up, and reports it [case 9]", async () => {
     const errors: string[] = [];
     let calls = 0;
     const run = await world.run(
@@ -242,7 +242,7 @@ describe("a controller", () => {
     expect(calls).toBe(6);
   });
 
-  it("calls a key parked no longer when its object wants something new", async () => {
+  it("unparks a key when its spec changes", async () => {
     const run = await world.run(
       controller(Website, {
         retry: { initial: "1s", max: "60s", attempts: 1, jitter: 0 },
@@ -261,7 +261,7 @@ describe("a controller", () => {
     expect(run.status().parked).toEqual(["team/a"]);
   });
 
-  it("retries after the time that a run asks for, in place of the back-off, and counts it", async () => {
+  it("retries after the delay that a run asks for instead of the back-off, and counts the attempt", async () => {
     const tries: string[] = [];
     await world.run(
       controller(Website, {
@@ -278,7 +278,7 @@ describe("a controller", () => {
     expect(tries).toEqual(["0 at 0", "1 at 1000", "2 at 2000", "3 at 3000"]);
   });
 
-  it("retries no more after one succeeds, and keeps the state from try to try [case 8]", async () => {
+  it("stops retrying after a success, and keeps the state between attempts [case 8]", async () => {
     const seen: unknown[] = [];
     await world.run(
       controller(Website, {
@@ -295,7 +295,7 @@ describe("a controller", () => {
     expect(seen).toEqual([undefined, 1, 2, 3]);
   });
 
-  it("an update takes the place of a pending retry, and reads the object anew [case 7]", async () => {
+  it("replaces a pending retry by an update, and reads the object again [case 7]", async () => {
     const images: string[] = [];
     await world.run(
       controller(Website, {
@@ -332,7 +332,7 @@ describe("a controller", () => {
     expect(calls).toBe(2);
   });
 
-  it("never runs one object twice at once, and others beside it [case 20]", async () => {
+  it("never runs one object twice at once, but runs others meanwhile [case 20]", async () => {
     let active = 0;
     let most = 0;
     const activeKeys = new Set<string>();
@@ -356,7 +356,7 @@ describe("a controller", () => {
     expect([most, world.runs().length]).toEqual([3, 10]);
   });
 
-  it("keeps many failing keys from holding up a healthy one", async () => {
+  it("does not let many failing keys delay a healthy one", async () => {
     const healthy: number[] = [];
     await world.run(
       controller(Website, {
@@ -380,7 +380,7 @@ describe("a controller", () => {
     expect(healthy[0]! - createdMs).toBeLessThanOrEqual(20);
   });
 
-  it("refuses what a run tries after its end", async () => {
+  it("rejects calls of a run after its end", async () => {
     const late: unknown[] = [];
     await world.run(
       controller(Website, {
@@ -399,7 +399,7 @@ describe("a controller", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("loses no key to an error handler that throws", async () => {
+  it("loses no key if an error handler throws", async () => {
     let calls = 0;
     const run = await world.run(
       controller(Website, {
@@ -419,7 +419,7 @@ describe("a controller", () => {
     expect(run.status().running).toEqual([]);
   });
 
-  it("runs an object that was made anew once, as created", async () => {
+  it("runs a recreated object once, as created", async () => {
     const seen: string[] = [];
     await world.run(
       controller(Website, {
@@ -439,7 +439,7 @@ describe("a controller", () => {
     expect(seen).toEqual(["nginx created", "caddy created"]);
   });
 
-  it("stops within its grace where the server does not answer while it starts", async () => {
+  it("stops within its grace period if the server does not answer during the start", async () => {
     const owner = "web.example.com/v1/Website team/gone uid";
     const labels = { app: "orphan" };
     await world.client.create(Deployment, {
@@ -462,7 +462,7 @@ describe("a controller", () => {
     expect(isStopped).toBe(true);
   });
 
-  it("waits as long as a busy server asks", async () => {
+  it("waits for the retryAfterMs of an error", async () => {
     let calls = 0;
     await world.run(
       controller(Website, {

@@ -42,7 +42,7 @@ describe("a watcher whose lease is lost", () => {
   const held = (options: WatcherOptions<Website> = {}) =>
     watcher(Website, { finalizer, retry: { initial: "1s" }, ...options });
 
-  it("sends no request after the lease's end by its own clock, though nobody told it", async () => {
+  it("sends no request after the lease has expired by its own clock, even if nobody told it", async () => {
     const { fence, expire } = lease();
     const errors: unknown[] = [];
     await world.watch(held({ add: expire, onError: (error) => errors.push(error) }), { fence });
@@ -57,7 +57,7 @@ describe("a watcher whose lease is lost", () => {
     expect(world.requests.slice(sent)).toEqual([]);
   });
 
-  it("is ended in mid-step by its signal, and begins no other", async () => {
+  it("has its step aborted by its signal, and starts no other", async () => {
     const { fence, lose } = lease();
     const errors: unknown[] = [];
     await world.watch(
@@ -81,7 +81,7 @@ describe("a watcher whose lease is lost", () => {
   });
 });
 
-it("runs that were stopped leave nothing on a lease that is held on", async () => {
+it("stopped watchers and controllers leave no listener on a lease that is still held", async () => {
   const { fence } = lease();
   for (let round = 0; round < 3; round++) {
     const watching = await world.watch(watcher(Website, {}), { fence });
@@ -93,7 +93,7 @@ it("runs that were stopped leave nothing on a lease that is held on", async () =
 });
 
 describe("a watcher that stops", () => {
-  it("handles the steps in line, and drops the retries that wait for their time", async () => {
+  it("handles queued steps, and drops delayed retries", async () => {
     const run = await world.watch(
       watcher(Website, {
         concurrency: 1,
@@ -114,7 +114,7 @@ describe("a watcher that stops", () => {
     expect(seen).toEqual(["a", "b", "c"]);
   });
 
-  it("does not wait for a step that hangs, and names it [case 18]", async () => {
+  it("does not wait for a hung step, and names it [case 18]", async () => {
     const errors: unknown[] = [];
     const run = await world.watch(watcher(Website, { add: never, onError: (error) => errors.push(error) }));
     await world.createWebsite("a");
@@ -127,7 +127,7 @@ describe("a watcher that stops", () => {
 });
 
 describe("a step that takes too long", () => {
-  it("is ended by its signal, and tried again", async () => {
+  it("is aborted by its signal, and retried", async () => {
     const errors: unknown[] = [];
     await world.watch(
       watcher(Website, {
@@ -146,7 +146,7 @@ describe("a step that takes too long", () => {
     expect(seen).toEqual(["0", "1"]);
   });
 
-  it("is reported where it does not end; other objects go on, and its own waits until it does", async () => {
+  it("is reported if it does not end; other objects go on, and its own wait until it does", async () => {
     const errors: unknown[] = [];
     let letGo = (): void => {};
     const run = await world.watch(
@@ -184,7 +184,7 @@ describe("a step that takes too long", () => {
     expect([seen[0], seen.at(-1)]).toEqual(["update a to 1", `update a to ${updates}, merged`]);
   });
 
-  it("does not hold up a stop that comes after", async () => {
+  it("does not delay a later stop", async () => {
     const run = await world.watch(watcher(Website, { timeout: "10s", add: never }));
     await world.createWebsite("a");
     await world.clock.advance(30_000);
@@ -196,7 +196,7 @@ describe("a step that takes too long", () => {
 });
 
 describe("a watcher", () => {
-  it("takes three workers 3 s for 90 objects of 100 ms, and a stop no longer than the steps under way [case 20]", async () => {
+  it("handles 90 objects of 100 ms in 3 s with three workers, and stops after the running steps [case 20]", async () => {
     let [active, most, ended] = [0, 0, 0];
     const run = await world.watch(
       watcher(Website, {
@@ -223,7 +223,7 @@ describe("a watcher", () => {
     expect(ended).toBe(93);
   });
 
-  it("counts the steps that wait, down to none [case 21]", async () => {
+  it("counts the waiting steps, down to none [case 21]", async () => {
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => {
       release = resolve;
@@ -237,7 +237,7 @@ describe("a watcher", () => {
     expect(run.backlog).toBe(0);
   });
 
-  it("handles many objects at once without a warning of leaked listeners", async () => {
+  it("handles many objects at once without a MaxListeners warning", async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error): void => void warnings.push(name);
     process.on("warning", onWarning);
@@ -248,7 +248,7 @@ describe("a watcher", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("loses no step to a policy that throws", async () => {
+  it("loses no step if a policy throws", async () => {
     await world.watch(
       watcher(Website, {
         retry: { initial: "1m", jitter: 0 },
@@ -269,7 +269,7 @@ describe("a watcher", () => {
     expect(seen).toEqual(["add", "update", "add"]);
   });
 
-  it("loses no step to an error handler that throws", async () => {
+  it("loses no step if an error handler throws", async () => {
     await world.watch(
       watcher(Website, {
         concurrency: 1,

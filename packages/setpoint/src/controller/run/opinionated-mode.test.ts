@@ -32,7 +32,7 @@ describe("the opinionated mode, row by row:", () => {
         finalize: (_site, ctx) => void calls.push(`finalize ${ctx.action}`),
       });
 
-    it("of a created object does not miss a delete that comes while it reconciles [case 24]", async () => {
+    it("does not miss a delete during the first reconcile of an object [case 24]", async () => {
       let isFirst = true;
       const during = async (): Promise<void> => {
         if (isFirst) await world.client.delete(Website, "a", here);
@@ -45,7 +45,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(await world.website("a")).toBeUndefined();
     });
 
-    it("of an object that it holds already says resynced on a restart [case 32]", async () => {
+    it("gets resynced after a restart for an object that has its finalizer [case 32]", async () => {
       const first = await world.run(sites());
       await world.createWebsite("a");
       await world.clock.advance(0);
@@ -55,7 +55,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls).toEqual(["created", "resynced"]);
     });
 
-    it("sees updated for a change, the same generation included, and resynced for none [case 5]", async () => {
+    it("gets updated for a change, even at the same generation, and resynced for none [case 5]", async () => {
       await world.run(sites());
       await world.createWebsite("a");
       await world.clock.advance(0);
@@ -68,7 +68,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls).toEqual(["created", "updated", "updated", "resynced"]);
     });
 
-    it("of an updated object without its finalizer puts it back before it reconciles [case 33]", async () => {
+    it("restores its removed finalizer on an update before it reconciles [case 33]", async () => {
       await world.run(sites());
       await world.createWebsite("a");
       await world.clock.advance(0);
@@ -78,7 +78,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls).toEqual(["created", "updated"]);
     });
 
-    it("of a resynced object without its finalizer puts it back before it reconciles", async () => {
+    it("restores its removed finalizer on a resync before it reconciles", async () => {
       await world.run(sites({ when: { changed: ["spec"] } }));
       await world.createWebsite("a");
       await world.clock.advance(0);
@@ -89,7 +89,7 @@ describe("the opinionated mode, row by row:", () => {
       expect([await finalizersOf("a"), calls]).toEqual([[OURS], ["created", "resynced"]]);
     });
 
-    it("is not run by the update that only added its own finalizer [case 30]", async () => {
+    it("does not run for the update that only added its own finalizer [case 30]", async () => {
       await world.run(sites());
       await world.createWebsite("a");
       await world.clock.advance(10_000);
@@ -120,7 +120,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(errors).toEqual([0, 1, 2]);
     });
 
-    it("keeps its place among those of its kind when another is removed; removing it twice is harmless [case 12]", async () => {
+    it("goes on in the same order when another of its kind is removed; removing one twice is harmless [case 12]", async () => {
       const cluster = world.cluster();
       const run = (name: string) =>
         world.run(
@@ -153,7 +153,7 @@ describe("the opinionated mode, row by row:", () => {
         },
       });
 
-    it("is shown an object again by a resync, although its generation is the same [case 29]", async () => {
+    it("gets an object again by a resync, although its generation is the same [case 29]", async () => {
       await world.watch(audit());
       await world.createWebsite("a");
       await world.clock.advance(1_000);
@@ -161,7 +161,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls).toEqual(["add", "sync"]);
     });
 
-    it("without sync adds what it holds after a restart, and takes a resync for an update [case 28]", async () => {
+    it("without sync gets add after a restart, and update for a resync [case 28]", async () => {
       const plain = () =>
         watcher(Website, {
           finalizer: HELD,
@@ -180,7 +180,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(calls.slice(2)).toEqual(["update nginx to nginx"]);
     });
 
-    it("whose delete failed for good is asked again by a resync: deletion comes before the generation [case 27]", async () => {
+    it("gets a delete that failed for good again by a resync: deletion is checked before the generation [case 27]", async () => {
       let fails = true;
       await world.watch(audit(() => (fails ? Promise.reject(new Error("not yet")) : undefined)));
       await world.createWebsite("a");
@@ -194,7 +194,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(await world.website("a")).toBeUndefined();
     });
 
-    it("reports no failure where the object is deleted while it is added [case 24]", async () => {
+    it("reports no failure if the object is deleted while it is being added [case 24]", async () => {
       const errors: unknown[] = [];
       await world.watch(
         watcher(Website, {
@@ -213,7 +213,7 @@ describe("the opinionated mode, row by row:", () => {
       expect(await world.website("a")).toBeUndefined();
     });
 
-    it("is not told again of a delete when the object is gone [case 34]", async () => {
+    it("gets no second delete when the object is gone [case 34]", async () => {
       await world.watch(audit());
       await world.createWebsite("a");
       await world.clock.advance(1_000);

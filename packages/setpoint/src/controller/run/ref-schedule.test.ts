@@ -110,7 +110,7 @@ class Play {
 
 const step = fc.tuple(fc.nat(9), fc.nat(255), fc.nat(255));
 
-it("runs nobody beside what it refers to, and owes nobody a run at rest, whatever happens", () => {
+it("never runs an object beside one that it refers to, and leaves no run pending at rest", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: "max" }), (script) => {
       const play = new Play();

@@ -72,7 +72,7 @@ const reconciled = async (name: string) =>
   findCondition((await world.website(name))?.status?.conditions ?? [], "Reconciled");
 
 describe("a controller that declares refs", () => {
-  it("runs objects after what they refer to, whatever their order in the queue and its workers", async () => {
+  it("runs objects after the ones they refer to, whatever their order in the queue and the number of workers", async () => {
     await make("test", "deploy");
     await make("deploy", "migrate");
     await make("migrate");
@@ -86,7 +86,7 @@ describe("a controller that declares refs", () => {
     expect(held?.reason).toContain("waits for Website/team/migrate, which it refers to");
   });
 
-  it("keeps those below waiting while one waits, and runs them when it is done", async () => {
+  it("keeps dependents waiting while an object waits, and runs them when it is done", async () => {
     let isDone = false;
     const log: string[] = [];
     await world.run(
@@ -113,7 +113,7 @@ describe("a controller that declares refs", () => {
     });
   });
 
-  it("cancels a run when an object above has work, waits for it, then runs both once", async () => {
+  it("cancels a run when an object above it has to run, waits for it, then runs both once", async () => {
     const site = new Site();
     await site.start();
     await make("a");
@@ -131,7 +131,7 @@ describe("a controller that declares refs", () => {
     expect(await reconciled("b")).toMatchObject({ status: "True" });
   });
 
-  it("shows a wait on objects whose ref is not there or has failed, and runs them when it has run", async () => {
+  it("shows a wait on objects whose ref is missing or has failed, and runs them when it has run", async () => {
     const site = new Site();
     await site.start();
     await make("b", "a");
@@ -147,7 +147,7 @@ describe("a controller that declares refs", () => {
     expect(site.log).toEqual(["a", "a", "b"]);
   });
 
-  it("runs no object of a cycle, says so on each, and runs all when it is cut", async () => {
+  it("runs no object of a cycle, reports it on each, and runs all when it is cut", async () => {
     const site = new Site();
     await site.start();
     await make("a", "c");
@@ -164,7 +164,7 @@ describe("a controller that declares refs", () => {
     expect(await reconciled("c")).toMatchObject({ status: "True" });
   });
 
-  it("finalizes an object although what it refers to never comes to rest, and tells those below", async () => {
+  it("finalizes an object although its ref never comes to rest, and tells its dependents", async () => {
     const log: string[] = [];
     await world.run(
       controller(Website, {
@@ -189,7 +189,7 @@ describe("a controller that declares refs", () => {
     expect(await reconciled("c")).toMatchObject({ message: "Website team/b is not there" });
   });
 
-  it("repeats a run for an update of its own object before those below run", async () => {
+  it("repeats a run for an update of its own object before dependents run", async () => {
     const site = new Site();
     await site.start();
     await make("a");
@@ -202,7 +202,7 @@ describe("a controller that declares refs", () => {
     expect(site.log).toEqual(["a", "a", "b"]);
   });
 
-  it("lets a paused object pass, and a restart runs all in order", async () => {
+  it("does not let a paused object block others, and runs all in order after a restart", async () => {
     await make("a");
     await world.annotate("a", { "setpoint.dev/paused": "true" });
     await make("b", "a");
@@ -212,7 +212,7 @@ describe("a controller that declares refs", () => {
     expect(site.log).toEqual(["b"]);
   });
 
-  it("fails an object whose refs cannot be read, by name", async () => {
+  it("fails an object whose refs cannot be read, with its name", async () => {
     const site = new Site();
     await site.start({ refs: ({ spec }) => (spec.image === "bad" ? ["x/y/z", 7 as never] : []) });
     await world.createWebsite("a", { image: "bad" });

@@ -11,7 +11,7 @@ it.each([
       throw outcome;
     },
   ],
-])("an outcome that is %s with no time is a terminal error, and holds up nobody else", async (_, give) => {
+])("an outcome that is %s with an invalid time is a terminal error, and does not block others", async (_, give) => {
   await using world = await World.create();
   const seen: string[] = [];
   await world.run(

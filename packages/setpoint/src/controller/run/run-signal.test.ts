@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => world[Symbol.asyncDispose]());
 
 describe("the signal of a run", () => {
-  it("is of this run alone where its code has asked for it", async () => {
+  it("is its own for each run whose code has read it", async () => {
     const signals: AbortSignal[] = [];
     await world.run(
       controller(Website, {
@@ -30,7 +30,7 @@ describe("the signal of a run", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, true]);
   });
 
-  it("does not end what an earlier run left under way", async () => {
+  it("does not abort requests that an earlier run left in flight", async () => {
     const written: string[] = [];
     let answer = (): void => {};
     const answered = new Promise<void>((resolve) => {
@@ -67,7 +67,7 @@ describe("the signal of a run", () => {
     expect(written).toEqual(["late"]);
   });
 
-  it("serves many requests at once without a warning, and none of them stays its listener", async () => {
+  it("serves many requests at once without a warning, and none of them leaves a listener", async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on("warning", onWarning);

@@ -43,8 +43,8 @@ async function watched(add: () => Promise<void>, update: (old: Website, object: 
   return { clock, run, listener: listener! };
 }
 
-describe("a watcher that is slower than its steps come", () => {
-  it("lets a limited number wait, keeps an object's updates up to a limit, and marks those that it merges", async () => {
+describe("a watcher that is slower than its events", () => {
+  it("queues a limited number of steps, keeps an object's updates up to a limit, and marks merged ones", async () => {
     let open = (): void => {};
     const gate = new Promise<void>((resolve) => (open = resolve));
     let adds = 0;

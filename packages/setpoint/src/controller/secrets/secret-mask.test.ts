@@ -37,7 +37,7 @@ async function worldWithSecret(): Promise<World> {
 }
 
 describe("values of Secrets", () => {
-  it("reach neither logs, events, timeline, conditions nor errors, wherever code quotes them", async () => {
+  it("appear neither in logs, events, timeline, conditions nor errors, wherever code quotes them", async () => {
     await using world = await worldWithSecret();
     const lines = new Lines();
     const told: string[] = [];
@@ -66,7 +66,7 @@ describe("values of Secrets", () => {
     }
   });
 
-  it("are masked in what a wait says, also where the Secret was only written", async () => {
+  it("are masked in the message of a wait, also if the Secret was only written", async () => {
     await using world = await World.create();
     const sites = controller(Website, {
       name: "waits",
@@ -96,7 +96,7 @@ describe("values of Secrets", () => {
     expect(lines.text).not.toContain(ENCODED);
   });
 
-  it("are known from patches, and from what a server answers", async () => {
+  it("are learnt from patches, and from responses", async () => {
     await using world = await World.create();
     const GIVEN = "made-by-the-cluster";
     const sites = controller(Website, {
@@ -127,7 +127,7 @@ describe("values of Secrets", () => {
 });
 
 describe("SecretMask", () => {
-  it("leaves text alone that holds no value, short words, and values of other kinds", () => {
+  it("leaves other text alone: short words, and values of other kinds", () => {
     const mask = new SecretMask();
     mask.learn(Secret, { stringData: { user: "admin", password: VALUE } });
     mask.learn(Website, { data: { image: "nginx-latest" } });
@@ -135,20 +135,20 @@ describe("SecretMask", () => {
     expect(mask.error("a text")).toBe("a text");
   });
 
-  it("masks the whole of a value that begins as another one does", () => {
+  it("masks the whole of a value that shares its beginning with another", () => {
     const mask = new SecretMask();
     mask.learn(Secret, { stringData: { short: VALUE, long: `${VALUE}-and-more` } });
     expect(mask.text(`with ${VALUE}-and-more and ${VALUE}`)).toBe("with *** and ***");
   });
 
-  it("masks two values that overlap, and values side by side", () => {
+  it("masks two values that overlap, and adjacent values", () => {
     const mask = new SecretMask();
     mask.learn(Secret, { stringData: { one: "abcdefgh", other: "efghijkl" } });
     expect(mask.text("<abcdefghijkl>")).toBe("<***>");
     expect(mask.text("<abcdefghefghijkl>")).toBe("<******>");
   });
 
-  it("knows many values, and forgets the oldest beyond what it may keep", () => {
+  it("learns many values, and forgets the oldest beyond its limit", () => {
     const mask = new SecretMask({ maxCharacters: 1_000 });
     const value = (at: number): string => `value-${at}`.padEnd(20, "x");
     for (let at = 0; at < 100; at++) mask.learn(Secret, { stringData: { value: value(at) } });
@@ -159,7 +159,7 @@ describe("SecretMask", () => {
     expect(roomy.text(`${value(0)} ${value(19_999)}`)).toBe("*** ***");
   });
 
-  it("masks what it finds as a plain search would", () => {
+  it("masks the same text as a plain search", () => {
     const word = fc.string({ unit: fc.constantFrom("a", "b", "ü"), minLength: 6, maxLength: 9 });
     fc.assert(
       fc.property(fc.array(word, { maxLength: 4 }), fc.array(word, { maxLength: 6 }), (values, words) => {
@@ -179,7 +179,7 @@ describe("SecretMask", () => {
     );
   });
 
-  it("masks causes that are no errors, and all errors of several", () => {
+  it("masks causes that are no errors, and each error of an AggregateError", () => {
     const mask = new SecretMask();
     mask.learn(Secret, { stringData: { password: VALUE } });
     const plain = mask.error(new Error("no login", { cause: { password: VALUE, tried: [VALUE] } }));
@@ -189,7 +189,7 @@ describe("SecretMask", () => {
     expect(several.errors.map((each) => (each instanceof Error ? each.message : each))).toEqual(["***", "***"]);
   });
 
-  it("masks errors that cannot be changed in a copy, and rings of causes once", () => {
+  it("masks frozen errors in a copy, and circular causes once", () => {
     const mask = new SecretMask();
     mask.learn(Secret, { stringData: { password: VALUE } });
     const frozen = Object.freeze(new SetpointError("OBJECT_INVALID", `cannot log in: ${VALUE}`));
@@ -203,7 +203,7 @@ describe("SecretMask", () => {
     expect((ring.cause as Error).message).toBe("***");
   });
 
-  it("lets nobody fail who logs what contains itself, or cannot be read", () => {
+  it("does not throw for log fields that are circular or cannot be read", () => {
     const mask = new SecretMask();
     mask.learn(Secret, { stringData: { password: VALUE } });
     const lines: LogFields[] = [];

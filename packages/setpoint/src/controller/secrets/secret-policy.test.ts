@@ -31,7 +31,7 @@ describe("which values of a Secret are masked", () => {
     ["anything", "x9-7Qm2!"],
     ["anything", "sesame"],
     ["username-token", "octopus"],
-  ])("%s: %s is", (key, value) => {
+  ])("%s: %s is masked", (key, value) => {
     expect(new SecretPolicy().isSecret(key, value, undefined)).toBe(true);
   });
 
@@ -44,11 +44,11 @@ describe("which values of a Secret are masked", () => {
     ["ca.crt", "-----BEGIN CERTIFICATE-----"],
     ["mode", "read-only"],
     ["anything", "Default"],
-  ])("%s: %s is not", (key, value) => {
+  ])("%s: %s is not masked", (key, value) => {
     expect(new SecretPolicy().isSecret(key, value, undefined)).toBe(false);
   });
 
-  it("follows the Secret's annotation, and the options over that", () => {
+  it("depends on the Secret's annotation, and on the options before that", () => {
     const data = { pepper: "paprika", password: "sesame-open" };
     const annotations = { [SECRET_KEYS]: "pepper" };
     expect(masked("paprika sesame-open", data, {}, annotations)).toBe("*** sesame-open");
@@ -56,7 +56,7 @@ describe("which values of a Secret are masked", () => {
     expect(masked("paprika", data, { show: ["*"], mask: ["pepper"] })).toBe("***");
   });
 
-  it("covers the secret parts of a document, such as a registry's credentials", () => {
+  it("includes the secret parts of a document, such as a registry's credentials", () => {
     const document = JSON.stringify({
       auths: { "registry.example.com": { username: "robot", password: "sesame-open" } },
     });
@@ -66,7 +66,7 @@ describe("which values of a Secret are masked", () => {
 });
 
 describe("the name of an object", () => {
-  it("is never masked, alone, in a key, within a longer name or before a full stop", () => {
+  it("is never masked: alone, in a key, within a longer name or before a full stop", () => {
     const mask = new SecretMask();
     mask.learn(Secret, secret({ password: "postgres", token: "default" }));
     mask.name("default/postgres");
@@ -77,7 +77,7 @@ describe("the name of an object", () => {
     expect(mask.text("postgres-1 and mypostgres")).toBe("***-1 and my***");
   });
 
-  it("holds for all names and secrets", () => {
+  it("is never masked, for random names and secrets", () => {
     const name = fc.stringMatching(/^[a-z]([a-z0-9-]{5,10}[a-z0-9])$/);
     fc.assert(
       fc.property(name, name, fc.nat(6), (namespace, other, cut) => {
@@ -91,7 +91,7 @@ describe("the name of an object", () => {
     );
   });
 
-  it("stays in the log of a run whose Secret holds everyday words", async () => {
+  it("stays in the log of a run whose Secret holds common words", async () => {
     await using world = await World.create();
     const lines: string[] = [];
     const log: Logger = { ...silentLogger, error: (message) => void lines.push(message), with: () => log };

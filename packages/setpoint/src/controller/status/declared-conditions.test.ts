@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-it("are an option of the kind, and stand in its schema once", () => {
+it("are an option of the kind, and appear in its schema once", () => {
   const [version] = Shop.crd().spec.versions;
   expect(version?.schema?.openAPIV3Schema?.properties?.status?.properties).toHaveProperty("conditions");
   expect(version?.subresources).toEqual({ status: {} });
@@ -58,8 +58,8 @@ const reconciled = async () => {
 };
 const create = () => world.client.create(Shop, { metadata: { name: "a", ...here }, spec: {} });
 
-describe("Reconciled, of a kind that declares conditions,", () => {
-  it("becomes True in the status write of the successful run, once a generation, and never again when steady", async () => {
+describe("Reconciled of a kind that declares conditions", () => {
+  it("becomes True with the status write of the successful run, once per generation, and is not repeated", async () => {
     const shops = () => controller(Shop, { reconcile: (_, ctx) => ctx.status({ phase: "Open" }) });
     const run = await world.run(shops());
     await create();
@@ -80,7 +80,7 @@ describe("Reconciled, of a kind that declares conditions,", () => {
     expect(world.writes).toHaveLength(2);
   });
 
-  it("becomes False at the third failure in a row, with the message and one event, and True with the first success", async () => {
+  it("becomes False at the third failure in a row, with the message and one event, and True at the first success", async () => {
     let isBroken = true;
     await world.run(
       controller(Shop, {
@@ -112,7 +112,7 @@ describe("Reconciled, of a kind that declares conditions,", () => {
     expect(await reconciled()).toMatchObject({ status: "True" });
   });
 
-  it("is left out where the schema allows no such type, and nothing else of the status is lost by it", async () => {
+  it("is left out if the schema does not allow the type, without losing the rest of the status", async () => {
     await world.run(
       controller(Strict, {
         reconcile: (_, ctx) => {
@@ -129,7 +129,7 @@ describe("Reconciled, of a kind that declares conditions,", () => {
   });
 });
 
-it("shows the third failure of a kind without conditions as an event alone, and writes nothing", async () => {
+it("reports the third failure of a kind without conditions only by an event, and writes nothing", async () => {
   await world.run(
     controller(Bare, {
       retry: { initial: "1s", factor: 1, jitter: 0 },
@@ -147,7 +147,7 @@ it("shows the third failure of a kind without conditions as an event alone, and 
 describe("ctx.condition", () => {
   const open = { type: "Open", status: "True", reason: "Morning" } as const;
 
-  it("is refused of a kind whose status has no conditions, without a request, and says what to do", async () => {
+  it("is refused without a request for a kind whose status has no conditions, with advice", async () => {
     await world.run(
       controller(Bare, {
         reconcile: (_, ctx) => {
@@ -163,7 +163,7 @@ describe("ctx.condition", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("fails a run whose condition the server does not keep, as it does where its definition is older", async () => {
+  it("fails a run whose condition the server dropped because its CRD is older", async () => {
     const older = resource("web.example.com/v1/Shop", { spec, status: z.object({ phase }) });
     const installed = await world.client.get(CustomResourceDefinition, "shops.web.example.com");
     await world.client.update(CustomResourceDefinition, { ...installed, spec: older.crd().spec });

@@ -40,8 +40,8 @@ async function shown(): Promise<string | undefined> {
 
 const statusWrites = (): number => world.writes.filter((write) => write.endsWith("/status")).length;
 
-describe("Reconciled, of two controllers of one kind,", () => {
-  it("stays False while one waits and the other is done, and is not fought for", async () => {
+describe("Reconciled of two controllers of one kind", () => {
+  it("stays False while one waits and the other is done, without a fight", async () => {
     await allow("done");
     await run("waiting");
     await run("done");
@@ -57,7 +57,7 @@ describe("Reconciled, of two controllers of one kind,", () => {
     expect(await shown()).toBe("True Succeeded");
   });
 
-  it("is False until both that wait are done, one after the other", async () => {
+  it("is False until both waiting controllers are done, one after the other", async () => {
     await run("first");
     await run("second");
     await world.createWebsite("a");
@@ -73,7 +73,7 @@ describe("Reconciled, of two controllers of one kind,", () => {
     expect(statusWrites()).toBeLessThanOrEqual(5);
   });
 
-  it("is taken back after a restart by whoever is done by then", async () => {
+  it("is replaced after a restart by a controller that is done by then", async () => {
     const first = await run("first");
     await world.createWebsite("a");
     await world.clock.advance(1_000);
@@ -85,7 +85,7 @@ describe("Reconciled, of two controllers of one kind,", () => {
     expect(await shown()).toBe("True Succeeded");
   });
 
-  it("is the same after a restart of both, of which one waits", async () => {
+  it("is the same after a restart of both, while one waits", async () => {
     await allow("done");
     const before = [await run("waiting"), await run("done")];
     await world.createWebsite("a");
@@ -99,7 +99,7 @@ describe("Reconciled, of two controllers of one kind,", () => {
     expect(statusWrites() - written).toBeLessThanOrEqual(2);
   });
 
-  it("is not fought for where the one that waits too is restarted", async () => {
+  it("causes no fight if the second waiting controller is restarted", async () => {
     await run("first");
     const second = await run("second");
     await world.createWebsite("a");
@@ -112,7 +112,7 @@ describe("Reconciled, of two controllers of one kind,", () => {
     expect(statusWrites() - written).toBe(1);
   });
 
-  it("is taken back where it is not known whether it was written", async () => {
+  it("is replaced if the response to its write was lost", async () => {
     await run("first");
     // The request arrives; its answer does not.
     let isLost = false;
@@ -128,7 +128,7 @@ describe("Reconciled, of two controllers of one kind,", () => {
     expect([isLost, await shown()]).toEqual([true, "True Succeeded"]);
   });
 
-  it("of an object that takes another's name begins anew", async () => {
+  it("starts anew for an object that takes a deleted one's name", async () => {
     await run("first");
     await world.createWebsite("a");
     await world.clock.advance(1_000);
@@ -146,7 +146,7 @@ describe("Reconciled, of two controllers of one kind,", () => {
     expect(await shown()).toBe("True Succeeded");
   });
 
-  it("comes to rest after whatever happens: False while one waits, True or absent while none does", async () => {
+  it("settles after any events: False while one waits, True or absent while none does", async () => {
     const names = ["first", "second"] as const;
     const step = fc.oneof(
       fc.record({ type: fc.constantFrom("toggle" as const, "restart" as const), name: fc.constantFrom(...names) }),
@@ -200,7 +200,7 @@ describe("ReconciledCondition", () => {
 
   const first = { attempt: 0, isLastAttempt: false };
 
-  it("replaces what it may have written, although no answer has said so", () => {
+  it("replaces what it may have written, although no response has confirmed it", () => {
     const condition = new ReconciledCondition();
     condition.meet("a", object);
     for (const reason of ["First", "Second"]) {
@@ -214,7 +214,7 @@ describe("ReconciledCondition", () => {
     expect(mayReplace()).toEqual([false, false, false]);
   });
 
-  it("knows what it wrote where a schema keeps no messages", () => {
+  it("recognises its own condition if a schema drops messages", () => {
     const condition = new ReconciledCondition();
     condition.meet("a", object);
     condition.wrote("a", condition.of(waitFor("First", { message: "of all" }), first, object, false)!);

@@ -27,7 +27,7 @@ function withSubresources(
   return { ...definition, spec: { ...definition.spec, versions } };
 }
 
-it("writes the statuses of a kind without a status subresource, also where several runs find that out at once", async () => {
+it("writes the status of a kind without a status subresource, also if several runs find that out at once", async () => {
   await using world = await World.create();
   const definition = await world.client.get(CustomResourceDefinition, "websites.web.example.com");
   await world.client.update(CustomResourceDefinition, withSubresources(definition, undefined));
@@ -45,7 +45,7 @@ it("writes the statuses of a kind without a status subresource, also where sever
   expect(failed).toEqual([]);
 });
 
-it("still writes a field whose zero value the server left out", async () => {
+it("writes a field whose zero value the server had left out", async () => {
   await using world = await World.create();
   await world.run(
     controller(ReplicaSet, {
@@ -69,7 +69,7 @@ it("still writes a field whose zero value the server left out", async () => {
   expect(status).toMatchObject({ replicas: 3, readyReplicas: 3 });
 });
 
-it("works on without conditions where they are optional, and asks but once for what a definition does not keep", async () => {
+it("goes on without optional conditions, and tries only once to write those that a CRD drops", async () => {
   await using world = await World.create();
   const definition = await world.client.get(CustomResourceDefinition, "websites.web.example.com");
   const versions = definition.spec.versions.map((version) => {
@@ -113,7 +113,7 @@ describe("the status of a run", () => {
     world.client.patch(Website, "a", { type: "merge", body: { spec: { image } } }, { namespace: "team" });
   const definition = () => world.client.get(CustomResourceDefinition, "websites.web.example.com");
 
-  it("is written once at its end, and does not run again because of it", async () => {
+  it("is written once at the end of the run, and causes no further run", async () => {
     await world.run(
       controller(Website, {
         reconcile: (_, ctx) => {
@@ -132,7 +132,7 @@ describe("the status of a run", () => {
     expect(world.runs()).toHaveLength(1);
   });
 
-  it("is written also where it throws, and not where it is as it was", async () => {
+  it("is written also if the run throws, and not if it is unchanged", async () => {
     let calls = 0;
     await world.run(
       controller(Website, {
@@ -171,7 +171,7 @@ describe("the status of a run", () => {
     expect(world.runs().length).toBeGreaterThan(1);
   });
 
-  it("is a failed run where it cannot be written", async () => {
+  it("fails the run if it cannot be written", async () => {
     const errors: unknown[] = [];
     world.fault = ({ method, path }) =>
       method === "PATCH" && path.includes("/status") ? failure(403, "Forbidden") : undefined;
@@ -193,7 +193,7 @@ describe("the status of a run", () => {
   it.each([
     ["something in between that knows no such path", () => errorPage(404, "404 page not found")],
     ["a server that denies the object, which is there", () => failure(404, "NotFound")],
-  ])("is written in spite of one 404 of %s", async (_, answer) => {
+  ])("is written in spite of one 404 from %s", async (_, answer) => {
     let missed = 0;
     world.fault = ({ method, path }) =>
       method === "PATCH" && path.includes("/status") && missed++ === 0 ? answer() : undefined;
@@ -206,7 +206,7 @@ describe("the status of a run", () => {
     expect((await world.website("a"))?.status?.phase).toBe("two");
   });
 
-  it("shows a wait in spite of one 404 of something in between", async () => {
+  it("shows a wait in spite of one 404 from a proxy", async () => {
     let missed = 0;
     world.fault = ({ method }) => (method === "PATCH" && missed++ === 0 ? errorPage(404, "no page") : undefined);
     await world.run(controller(Website, { reconcile: () => waitFor("Database") }));
@@ -215,7 +215,7 @@ describe("the status of a run", () => {
     expect((await world.website("a"))?.status?.conditions).toMatchObject([{ reason: "Database" }]);
   });
 
-  it("is a failed run while the kind is not served, and is written when it is again", async () => {
+  it("fails the run while the kind is not served, and is written when it is served again", async () => {
     const errors: unknown[] = [];
     world.fault = ({ path }) => (path.includes("/websites/a") ? errorPage(404, "404 page not found") : undefined);
     await world.run(
@@ -233,7 +233,7 @@ describe("the status of a run", () => {
     expect((await world.website("a"))?.status?.ready).toBe(1);
   });
 
-  it("goes to the status subresource once its kind has one", async () => {
+  it("is written to the status subresource once the kind has one", async () => {
     await world.client.update(CustomResourceDefinition, withSubresources(await definition(), undefined));
     await world.clock.advance(5_000);
     await world.run(controller(Website, { reconcile: ({ spec }, ctx) => ctx.status({ phase: spec.image }) }));
@@ -247,7 +247,7 @@ describe("the status of a run", () => {
     expect((await world.website("a"))?.status?.phase).toBe("two");
   });
 
-  it("is a failed run where it is not answered in time", async () => {
+  it("fails the run if the write is not answered in time", async () => {
     const errors: unknown[] = [];
     world.hangs = ({ method, path }) => method === "PATCH" && path.includes("/status");
     await world.run(
@@ -266,7 +266,7 @@ describe("the status of a run", () => {
     expect((await world.website("a"))?.status?.ready).toBe(1);
   });
 
-  it("shows a terminal error although it could not be written at first", async () => {
+  it("shows a terminal error although the first writes failed", async () => {
     let refused = 0;
     const errors: unknown[] = [];
     world.fault = ({ method, path }) =>
@@ -286,7 +286,7 @@ describe("the status of a run", () => {
     expect(world.runs().at(-1)?.outcome).toBe("terminal");
   });
 
-  it("says in `Reconciled` which generation was reconciled, not which one there is by then", async () => {
+  it("names the reconciled generation in `Reconciled`, not the current one", async () => {
     let open = (): void => {};
     const gate = new Promise<void>((resolve) => {
       open = resolve;
@@ -314,7 +314,7 @@ describe("the status of a run", () => {
     expect(await shown()).toMatchObject([{ type: "Reconciled", status: "True", observedGeneration: 1 }]);
   });
 
-  it("is told in the log where it could not be written for a failed run", async () => {
+  it("of a failed run is logged if it cannot be written", async () => {
     const lines: string[] = [];
     world.fault = ({ method, path }) =>
       method === "PATCH" && path.includes("/status") ? failure(422, "Invalid") : undefined;

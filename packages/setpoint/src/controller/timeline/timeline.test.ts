@@ -34,7 +34,7 @@ describe("Timeline", () => {
     expect([...timeline.runs({ controller: "others" })]).toEqual([]);
   });
 
-  it("tells its subscribers of each run until they leave", () => {
+  it("notifies its subscribers of each run until they unsubscribe", () => {
     const timeline = new Timeline();
     const seen: number[] = [];
     const subscription = timeline.subscribe(({ id }) => void seen.push(id));

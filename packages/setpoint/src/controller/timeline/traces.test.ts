@@ -14,7 +14,7 @@ function collected() {
 }
 
 describe("traces, by the real OpenTelemetry SDK", () => {
-  it("link a write to the reconcile that it causes elsewhere, and that to its own writes", async () => {
+  it("link a write to the reconcile that it causes elsewhere, and that one to its own writes", async () => {
     await using world = await World.create();
     const { exporter, traces } = collected();
     const cluster = world.cluster();
@@ -54,7 +54,7 @@ describe("traces, by the real OpenTelemetry SDK", () => {
     expect(JSON.stringify(made)).not.toContain(apply?.spanContext().traceId);
   });
 
-  it("tell of failures, and of the writes that failed", async () => {
+  it("show failed runs, and failed writes", async () => {
     await using world = await World.create();
     const { exporter, traces } = collected();
     const sites = controller(Website, {
