@@ -20,7 +20,7 @@ it("has a driver on this Node", () => {
 describe.each(availableDrivers())("the driver %s", (driver) => {
   const open = (path = join(folder, "a.db")) => openDatabase(path, { driver });
 
-  it("stores and returns every kind of value", () => {
+  it("stores and returns every type of value", () => {
     using database = open();
     database.exec("CREATE TABLE item (id INTEGER PRIMARY KEY, value)");
     const insert = database.prepare("INSERT INTO item (value) VALUES (?)");
@@ -32,7 +32,7 @@ describe.each(availableDrivers())("the driver %s", (driver) => {
     expect(rows.map(({ value }) => (value instanceof Uint8Array ? Buffer.from(value) : value))).toEqual(values);
   });
 
-  it("gives plain rows, one, all or as they are read", () => {
+  it("returns plain rows: one, all or as they are read", () => {
     using database = open();
     database.exec("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO item VALUES (1, 'a'), (2, 'b')");
     const select = database.prepare("SELECT * FROM item WHERE id > ? ORDER BY id");
@@ -52,7 +52,7 @@ describe.each(availableDrivers())("the driver %s", (driver) => {
     expect(select.all(0)).toEqual([]);
   });
 
-  it("refuses what SQLite cannot store, and lives on", () => {
+  it("refuses values that SQLite cannot store, and stays usable", () => {
     using database = open();
     const select = database.prepare("SELECT ? AS value");
     const strange = [
@@ -72,7 +72,7 @@ describe.each(availableDrivers())("the driver %s", (driver) => {
     expect(select.get("fine")).toEqual({ value: "fine" });
   });
 
-  it("commits what returns and rolls back what throws", () => {
+  it("commits on return and rolls back on a throw", () => {
     using database = open();
     database.exec("CREATE TABLE item (id INTEGER PRIMARY KEY)");
     const insert = database.prepare("INSERT INTO item VALUES (?)");
@@ -91,7 +91,7 @@ describe.each(availableDrivers())("the driver %s", (driver) => {
     expect(database.prepare("SELECT count(*) AS count FROM item").get()).toEqual({ count: 2 });
   });
 
-  it("names a violated constraint, a wrong statement, a missing folder and a foreign file", () => {
+  it("reports a violated constraint, a wrong statement, a missing folder and a foreign file", () => {
     using database = open();
     database.exec("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE)");
     const insert = database.prepare("INSERT INTO item (name) VALUES (?)");
@@ -107,7 +107,7 @@ describe.each(availableDrivers())("the driver %s", (driver) => {
     );
   });
 
-  it("names the lock of another connection", () => {
+  it("reports the lock of another connection", () => {
     using first = open();
     first.exec("PRAGMA locking_mode = EXCLUSIVE; CREATE TABLE item (id INTEGER PRIMARY KEY)");
     expect(() => {
@@ -116,7 +116,7 @@ describe.each(availableDrivers())("the driver %s", (driver) => {
     }).toThrow(expect.objectContaining({ code: "SQLITE_BUSY" }));
   });
 
-  it("names a full disk, keeps what was there and goes on", () => {
+  it("reports a full disk, keeps existing data and goes on", () => {
     using database = open();
     database.exec("PRAGMA page_size = 4096; CREATE TABLE item (body BLOB); PRAGMA max_page_count = 10");
     const insert = database.prepare("INSERT INTO item VALUES (?)");
@@ -128,7 +128,7 @@ describe.each(availableDrivers())("the driver %s", (driver) => {
     expect(database.prepare("SELECT count(*) AS count FROM item").get()).toEqual({ count: 2 });
   });
 
-  it("names a damaged page", () => {
+  it("reports a damaged page", () => {
     const path = join(folder, "a.db");
     {
       using database = open(path);
@@ -154,7 +154,7 @@ describe.each(availableDrivers())("the driver %s", (driver) => {
     expect(() => database.exec("CREATE TABLE item (id)")).toThrow(expect.objectContaining({ code: "SQLITE_READONLY" }));
   });
 
-  it("refuses to be used once it is closed", () => {
+  it("refuses use after it is closed", () => {
     const database = open();
     const select = database.prepare("SELECT 1");
     database.close();
@@ -164,7 +164,7 @@ describe.each(availableDrivers())("the driver %s", (driver) => {
   });
 });
 
-it("says what to install where the wanted driver is not there", () => {
+it("says what to install if the requested driver is missing", () => {
   const missing = (["node:sqlite", "libsql"] as const).find((name) => !availableDrivers().includes(name));
   if (missing === undefined) return;
   expect(() => openDatabase(":memory:", { driver: missing })).toThrow(/npm install libsql/);
@@ -174,7 +174,7 @@ it("names the position of a parameter that cannot be stored", () => {
   expect(() => checkedParameters(["a", false as unknown as SqlValue])).toThrow("parameter 2 cannot be stored: Boolean");
 });
 
-it("does not pass on Node's warning that SQLite is experimental, and no other is held back", () => {
+it("suppresses only Node's warning that SQLite is experimental", () => {
   const script = `
     import { openDatabase } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
     openDatabase(":memory:").close();

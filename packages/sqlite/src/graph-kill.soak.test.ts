@@ -10,7 +10,7 @@ const ROUNDS = Number(process.env.GRAPH_KILLS ?? 200);
 const ROUNDS_PER_FOLDER = 10;
 const seed = Number(process.env.SOAK_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-it(`loses nothing in ${ROUNDS} rounds of kill -9 while it is edited and runs (SOAK_SEED=${seed})`, async () => {
+it(`loses nothing in ${ROUNDS} rounds of kill -9 during edits and runs (SOAK_SEED=${seed})`, async () => {
   using worker = await builtWorker();
   const random = seededRandom(seed);
   const root = mkdtempSync(join(tmpdir(), "graph-kill-"));

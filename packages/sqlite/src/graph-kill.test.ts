@@ -13,7 +13,7 @@ describe.skipIf(!isBuilt)("a graph in SQLite (needs the build)", () => {
     for (const [seed, edits] of [1, 12, 40].entries()) await killRound(worker.file, join(root, "killed"), seed, edits);
   }, 60_000);
 
-  it("stops the process whose place was taken, which changes nothing any more", async () => {
+  it("stops the process whose session was superseded, which changes nothing any more", async () => {
     using worker = await builtWorker();
     const folder = join(root, "fenced");
     const older = new Worker(worker.file, folder, "edit", "1");

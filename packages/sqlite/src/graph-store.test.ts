@@ -13,7 +13,7 @@ for (const driver of availableDrivers()) {
   graphStoreContract(`in SQLite (${driver})`, () => sqliteGraphStore(file(), { driver, synchronous: "normal" }));
 }
 
-it("runs nothing after a restart with nothing changed, where kinds ask for changes", async () => {
+it("runs nothing after a restart if nothing changed and kinds run on changes only", async () => {
   const path = file();
   const ran: string[] = [];
   const Step = graphKind<{ value: number }>({

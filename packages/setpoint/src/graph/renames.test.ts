@@ -35,7 +35,7 @@ describe("renames of a kind without rename", () => {
     expect(graph.get(named("new"))?.meta.renamedFrom).toBeUndefined();
   });
 
-  it("tell those that refer to the new name", async () => {
+  it("run resources that refer to the new name", async () => {
     const { log, graph } = await withoutRename();
     await using _ = graph;
     await graph.create({ name: named("a"), spec: {} });
@@ -46,7 +46,7 @@ describe("renames of a kind without rename", () => {
     expect(log).toEqual(["remove a", "reconcile new, which was a", "reconcile reader"]);
   });
 
-  it("rebuild when the refs have finished, where these have work to do", async () => {
+  it("rebuild after the refs have run, if these have to run", async () => {
     const { log, graph } = await withoutRename({ whenRefsFinish: "changed" });
     await using _ = graph;
     await graph.create({ name: named("a"), spec: {} });
@@ -60,7 +60,7 @@ describe("renames of a kind without rename", () => {
     expect(log).toEqual(["remove a", "reconcile late", "reconcile new"]);
   });
 
-  it("are over when the run at the new name fails, and that shows as a failed run", async () => {
+  it("are complete when the run at the new name fails, which shows as a failed run", async () => {
     const { log, graph } = await withoutRename();
     await using _ = graph;
     await graph.create({ name: named("a"), spec: { fails: true } });
@@ -87,7 +87,7 @@ describe("renames of a kind without rename", () => {
 });
 
 describe("renames", () => {
-  it("neither stalls nor loses anything when a parent is edited and its child renamed in one batch [14, defect 1]", async () => {
+  it("neither stall nor lose anything when a parent is edited and its child renamed in one batch [14, defect 1]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     lab.create("b", ["a"]);
@@ -102,7 +102,7 @@ describe("renames", () => {
     expect(lab.log).toEqual(["rename c", "reconcile a", "reconcile c"]);
   });
 
-  it("exchanges names without a rebuild: one steps aside", async () => {
+  it("exchange names without a rebuild, by way of a temporary name", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     const world = new Map<string, string>();
     for (const name of ["a", "b"]) {
@@ -129,7 +129,7 @@ describe("renames", () => {
     expect(lab.log.filter((entry) => entry.startsWith("reconcile"))).toEqual(["reconcile a", "reconcile b"]);
   });
 
-  it("keeps each resource's things apart when a ring of renames is broken by another rename before it starts", async () => {
+  it("keep the data of resources apart when another rename breaks a ring of renames before it starts", async () => {
     await using lab = await Lab.create();
     for (const name of ["a", "b", "c"]) lab.create(name);
     await lab.finishAll();
@@ -152,7 +152,7 @@ describe("renames", () => {
     ["is moving away from", "a~1", (edit: BatchEditor) => edit.updateName(named("a~1"), named("z"))],
     // Its removal is the first run.
     ["could not be removed from", "a~2", (edit: BatchEditor) => edit.delete(named("a~2"))],
-  ])("does not step aside to a name that another resource %s", async (_, taken, change) => {
+  ])("do not use a temporary name that another resource %s", async (_, taken, change) => {
     const kind = { whenRefsFinish: "changed", remove: () => Promise.resolve(retry("in use")) } as const;
     const first = await Lab.create(kind);
     for (const name of ["a", "b", taken]) first.create(name);
@@ -170,7 +170,7 @@ describe("renames", () => {
     expect(lab.call("a").move?.to.name).not.toBe(taken);
   });
 
-  it("steps aside where a later rename closes a ring", async () => {
+  it("use a temporary name if a later rename closes a ring", async () => {
     await using lab = await Lab.create();
     for (const name of ["a", "b", "m"]) lab.create(name);
     await lab.finishAll();
@@ -190,7 +190,7 @@ describe("renames", () => {
     );
   });
 
-  it("still knows its first name when a rename that has begun is taken back", async () => {
+  it("remember the first name when a started rename is reverted", async () => {
     const interrupted = async () => {
       const lab = await Lab.create();
       lab.create("a");
@@ -218,7 +218,7 @@ describe("renames", () => {
     expect(deleted.log.slice(before).sort()).toEqual(["remove a", "remove b"]);
   });
 
-  it("takes a change of case for a rename", async () => {
+  it("include changes of case", async () => {
     await using lab = await Lab.create();
     lab.create("bar");
     await lab.finishAll();

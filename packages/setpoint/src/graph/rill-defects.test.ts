@@ -6,8 +6,8 @@ import { Lab, named } from "./lab.testing.js";
 
 // Twelve defects are known of the scheduler that this one is modelled on. Defect 1 has its test in renames.test.ts, 2 and 3 have
 // theirs in early-cut-off.test.ts, and 10 in graph-store.contract.ts.
-describe("what other schedulers get wrong", () => {
-  it("follows each ref that is declared, also to a resource that comes later, whatever the spec holds [defect 4]", async () => {
+describe("defects of other schedulers", () => {
+  it("follows each declared ref, also to a resource that is created later, whatever the spec contains [defect 4]", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     lab.create("reader", ["Late"]);
     await lab.finishAll();
@@ -17,7 +17,7 @@ describe("what other schedulers get wrong", () => {
     expect(lab.log).toEqual(["reconcile reader", "reconcile late", "reconcile reader"]);
   });
 
-  it("repeats no step that the state says is done, on an explicit run or a restart [defect 5]", async () => {
+  it("repeats no step that is done according to the state, on a requested run or a restart [defect 5]", async () => {
     const ran: number[] = [];
     const Migration = graphKind<{ readonly version: number }, { readonly version: number }>({
       name: "Migration",
@@ -43,7 +43,7 @@ describe("what other schedulers get wrong", () => {
     expect(restarted.graph.get(name)?.error).toBeUndefined();
   });
 
-  it("runs once for a new spec with the refs as they were, and not again for the same refs [defect 6]", async () => {
+  it("runs once for a new spec with unchanged refs, and not again for the same refs [defect 6]", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     lab.create("table");
     lab.create("alert", ["table"], { value: 1 });
@@ -57,7 +57,7 @@ describe("what other schedulers get wrong", () => {
     expect(lab.log).toEqual(["reconcile alert", "reconcile table"]);
   });
 
-  it("keeps a failed delete visible and tries it again, without holding up others [defect 7]", async () => {
+  it("shows a failed delete and retries it, without blocking others [defect 7]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.finishAll();
@@ -73,7 +73,7 @@ describe("what other schedulers get wrong", () => {
     expect(lab.graph.deleted()).toEqual([]);
   });
 
-  it("still knows after a crash what a rename has to move [defect 7]", async () => {
+  it("knows after a crash what a rename still has to move [defect 7]", async () => {
     const first = await Lab.create({ whenRefsFinish: "changed" });
     first.create("old");
     await first.finishAll();
@@ -86,7 +86,7 @@ describe("what other schedulers get wrong", () => {
     await first[Symbol.asyncDispose]();
   });
 
-  it("tells with a ticket when what was asked for is done; failures are retried with back-off [defect 8]", async () => {
+  it("settles a ticket when the request is done; failures are retried with back-off [defect 8]", async () => {
     await using lab = await Lab.create({ retry: { initial: "1s", jitter: 0 } });
     lab.create("a");
     await lab.finishAll();
@@ -106,7 +106,7 @@ describe("what other schedulers get wrong", () => {
     expect(times).toEqual([1_000, 2_000, 4_000]);
   });
 
-  it("starts the same runs in the same order every time, and blames cycles alike in any order [defect 9]", async () => {
+  it("starts the same runs in the same order every time, and reports cycles alike in any order [defect 9]", async () => {
     const refs: Readonly<Record<string, readonly string[]>> = { a: [], b: ["a"], c: ["a", "d"], d: ["c"], e: ["d"] };
     const played = async (names: readonly string[]) => {
       await using lab = await Lab.create();
@@ -136,7 +136,7 @@ describe("what other schedulers get wrong", () => {
     expect(lab.call("a").phase).toBe("remove");
   });
 
-  it("counts no new state where a run writes the one that there is, and wakes nobody below it [defect 12]", async () => {
+  it("does not count an unchanged state as new, and does not run dependents [defect 12]", async () => {
     const alerts: unknown[] = [];
     let rows = 1;
     const View = graphKind<unknown, { readonly rows: number }>({

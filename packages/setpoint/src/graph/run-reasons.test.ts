@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { requeueAfter, retry, terminal } from "../loop/outcome.js";
 import { Lab, named } from "./lab.testing.js";
 
-describe("when a resource runs", () => {
+describe("a resource", () => {
   it("runs once for each resource when the runtime is restarted [30]", async () => {
     const first = await Lab.create();
     first.create("a");
@@ -14,7 +14,7 @@ describe("when a resource runs", () => {
     expect(second.log).toEqual(["reconcile a", "reconcile b"]);
   });
 
-  it("re-arms its time after a restart, and a time missed while down fires once [30]", async () => {
+  it("restores its timer after a restart; a time missed while down fires once [30]", async () => {
     const first = await Lab.create({ whenRefsFinish: "changed" });
     first.create("soon");
     first.create("late");
@@ -30,7 +30,7 @@ describe("when a resource runs", () => {
     expect(second.log).toEqual(["reconcile soon", "reconcile late"]);
   });
 
-  it("completes a delete that was interrupted [30]", async () => {
+  it("completes an interrupted delete [30]", async () => {
     const first = await Lab.create({ whenRefsFinish: "changed" });
     first.create("a");
     await first.finishAll();
@@ -82,7 +82,7 @@ describe("when a resource runs", () => {
     expect(lab.graph.get(named("a"))!.meta.version).toBe(version);
   });
 
-  it("runs when it is deleted, with deletedOn set, and is hidden from get meanwhile", async () => {
+  it("runs when it is deleted, with deletedOn set, and get hides it meanwhile", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.finishAll();
@@ -109,7 +109,7 @@ describe("when a resource runs", () => {
     expect(lab.log).toEqual(["reconcile a", "rename b"]);
   });
 
-  it("runs when all refs have finished, also with errors; once, and branches overlap [24]", async () => {
+  it("runs when all refs have finished, even with errors; once, and branches overlap [24]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     lab.create("b", ["a"]);
@@ -129,7 +129,7 @@ describe("when a resource runs", () => {
     expect(lab.log.at(-1)).toBe("reconcile d");
   });
 
-  it("runs when somebody asks for it", async () => {
+  it("runs on request", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     lab.create("a");
     await lab.finishAll();
@@ -139,7 +139,7 @@ describe("when a resource runs", () => {
     expect(await ticket).toMatchObject([{ resource: { status: "idle" } }]);
   });
 
-  it("says why somebody asked for a run", async () => {
+  it("shows the reason of a requested run", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });
     lab.create("a");
     await lab.finishAll();
@@ -148,7 +148,7 @@ describe("when a resource runs", () => {
     expect(lab.graph.explain(named("a"))?.reason).toBe("it ran: requested: the table was dropped");
   });
 
-  it("runs again at its time; at once, and before its dependents, where that is past; an earlier run drops it [25]", async () => {
+  it("runs again at its time, or at once before its dependents if that is past; an earlier run cancels it [25]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     lab.create("b", ["a"]);

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { retry, waitFor } from "../loop/outcome.js";
 import { Lab, named } from "./lab.testing.js";
 
-describe("what runs at once", () => {
-  it("runs one reconcile per name, also where a name is taken over", async () => {
+describe("simultaneous runs", () => {
+  it("are at most one per name, also if a name is taken over", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.settle();
@@ -14,7 +14,7 @@ describe("what runs at once", () => {
     expect(lab.call("a").ctx.signal.aborted).toBe(true);
   });
 
-  it("cancels a running child when its parent is updated, waits for it, then runs both once [21]", async () => {
+  it("a running child is cancelled when its parent is updated, and both run once after it has ended [21]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     lab.create("b", ["a"]);
@@ -31,7 +31,7 @@ describe("what runs at once", () => {
     expect(lab.log).toEqual(["reconcile a", "reconcile b", "reconcile a", "reconcile b"]);
   });
 
-  it("keeps a leaf waiting for the root when the run between them is called off", async () => {
+  it("a leaf waits for the root although the run between them is cancelled", async () => {
     await using lab = await Lab.create();
     lab.create("middle", ["root"]);
     lab.create("leaf", ["middle"]);
@@ -45,7 +45,7 @@ describe("what runs at once", () => {
     expect(lab.log).toEqual(["reconcile middle", "reconcile root", "reconcile middle", "reconcile leaf"]);
   });
 
-  it("keeps a leaf waiting for the root when the rename between them fails, and retries the rename at its time", async () => {
+  it("a leaf waits for the root although the rename between them fails, and the rename is retried", async () => {
     await using lab = await Lab.create();
     lab.create("root");
     lab.create("middle", ["root"]);
@@ -66,7 +66,7 @@ describe("what runs at once", () => {
     expect(lab.log.slice(before)).toEqual(["rename new", "reconcile new", "reconcile leaf"]);
   });
 
-  it("does not let a failed rename hold up a resource that it refers to", async () => {
+  it("a failed rename does not block a resource that it refers to", async () => {
     await using lab = await Lab.create();
     lab.create("root");
     lab.create("middle", ["root"]);
@@ -79,7 +79,7 @@ describe("what runs at once", () => {
     expect(lab.running).toEqual(["root"]);
   });
 
-  it("does not cancel for a self-update; for an outsider's exactly once more [22]", async () => {
+  it("an update by the run itself does not cancel it; one by others causes exactly one more run [22]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.settle();
@@ -99,7 +99,7 @@ describe("what runs at once", () => {
     expect(lab.log).toEqual(["reconcile a", "reconcile a", "reconcile a"]);
   });
 
-  it("forgets what a run has read when it has ended, also where it gave up refs itself", async () => {
+  it("the refs that a run has read are forgotten when it ends, also if it removed refs itself", async () => {
     await using lab = await Lab.create();
     lab.create("root");
     lab.create("a", ["root"]);
@@ -114,7 +114,7 @@ describe("what runs at once", () => {
     expect(lab.running).toEqual(["busy", "root"]);
   });
 
-  it("lets a cancelled run write its state, and refuses everybody else [23]", async () => {
+  it("a cancelled run may write its state, and everybody else is refused [23]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.settle();
@@ -129,7 +129,7 @@ describe("what runs at once", () => {
     expect(() => ctx.updateState({ rows: 4 })).toThrow("has ended");
   });
 
-  it("makes a throwing reconciler an error of its own, releases its lock, and leaves siblings alone [26]", async () => {
+  it("an error of a reconciler is its own: its lock is released, and siblings go on [26]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     lab.create("b");
@@ -144,7 +144,7 @@ describe("what runs at once", () => {
     expect(lab.running).toEqual(["b", "c"]);
   });
 
-  it("releases the lock of a run that ends without waiting for it [26]", async () => {
+  it("a lock is released when its run ends without waiting for it [26]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.settle();
@@ -158,7 +158,7 @@ describe("what runs at once", () => {
     expect(lab.running).toEqual(["b"]);
   });
 
-  it("cancels for a delete, blocks dependents until it is done, then runs them [27]", async () => {
+  it("a delete cancels the run, blocks dependents until it is done, then runs them [27]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     lab.create("b", ["a"]);
@@ -174,7 +174,7 @@ describe("what runs at once", () => {
     expect(lab.call("b").ctx.causes).toEqual([{ type: "ref", name: named("a"), change: "deleted" }]);
   });
 
-  it("aborts a delete when the name is created again; the version goes on [27]", async () => {
+  it("a delete is aborted when the name is created again, and the version counts on [27]", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.finishAll();
@@ -192,7 +192,7 @@ describe("what runs at once", () => {
     expect(lab.log).toEqual(["reconcile a", "remove a", "reconcile a"]);
   });
 
-  it("deletes at once what deletes itself, aborts its signal, and calls no remove [28]", async () => {
+  it("a resource that deletes itself is deleted at once, its signal aborted, and remove not called [28]", async () => {
     await using lab = await Lab.create();
     lab.create("trigger");
     await lab.settle();
@@ -204,7 +204,7 @@ describe("what runs at once", () => {
     expect(lab.log).toEqual(["reconcile trigger"]);
   });
 
-  it("starts nothing under a lock, then parents first; edits of others wait [29]", async () => {
+  it("nothing starts under a lock, then parents start first; edits of others wait [29]", async () => {
     await using lab = await Lab.create();
     let release!: () => void;
     const held = lab.graph.lock(async (edit) => {
@@ -224,7 +224,7 @@ describe("what runs at once", () => {
     expect(lab.log.filter((entry) => !entry.endsWith("other"))).toEqual(["reconcile a", "reconcile b", "reconcile c"]);
   });
 
-  it("does all deletes, then all renames, then the rest", async () => {
+  it("deletes come first, then renames, then the rest", async () => {
     await using lab = await Lab.create();
     for (const name of ["bar", "foo"]) lab.create(name);
     await lab.finishAll();
@@ -242,7 +242,7 @@ describe("what runs at once", () => {
     expect(lab.log).toEqual(["remove bar", "rename foo_two", "reconcile bazz"]);
   });
 
-  it("keeps state and output readable while a run is under way", async () => {
+  it("state and output stay readable during a run", async () => {
     await using lab = await Lab.create();
     lab.create("a");
     await lab.settle();
@@ -253,7 +253,7 @@ describe("what runs at once", () => {
     expect(lab.graph.get(named("a"))).toMatchObject({ status: "running", state: { rows: 1 }, outputVersion: "v1" });
   });
 
-  it("blocks dependents of a resource that waits, until it is done", async () => {
+  it("dependents of a waiting resource are blocked until it is done", async () => {
     await using lab = await Lab.create();
     lab.create("job");
     lab.create("deployment", ["job"]);

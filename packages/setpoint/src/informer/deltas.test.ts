@@ -44,7 +44,7 @@ function setup() {
 }
 
 describe("read your writes", () => {
-  it("shows an own write at once, to handlers too, and its event changes nothing more", () => {
+  it("shows an own write at once, also to handlers, and its event changes nothing more", () => {
     const { list, event, observe, version, told } = setup();
     list(5, [widget("a", 3)]);
     observe(widget("a", 8));
@@ -53,7 +53,7 @@ describe("read your writes", () => {
     expect(told()).toEqual(["add 3", "update 8"]);
   });
 
-  it("is not set back by an older event, and takes a foreign newer one", () => {
+  it("ignores an older event, and accepts a newer foreign one", () => {
     const { list, event, observe, version, told } = setup();
     list(5, [widget("a", 3)]);
     observe(widget("a", 8));
@@ -64,7 +64,7 @@ describe("read your writes", () => {
     expect(told()).toEqual(["add 3", "update 8", "update 9"]);
   });
 
-  it("does not bring back what the watch has seen deleted", () => {
+  it("does not restore an object that the watch has seen deleted", () => {
     const { list, event, observe, version } = setup();
     list(5, []);
     event("ADDED", widget("a", 6));
@@ -73,7 +73,7 @@ describe("read your writes", () => {
     expect(version("a")).toBeUndefined();
   });
 
-  it("shows an own re-creation as a delete and an add, and the late events of the former one change nothing", () => {
+  it("shows an own re-creation as a delete and an add, and ignores late events of the predecessor", () => {
     const { list, event, observe, version, told } = setup();
     list(5, [widget("a", 3, { uid: "first" })]);
     observe(widget("a", 8, { uid: "second" }));
@@ -83,7 +83,7 @@ describe("read your writes", () => {
     expect(told()).toEqual(["add 3", "delete 3", "add 8"]);
   });
 
-  it("survives a list from a server that is behind", () => {
+  it("survives a list from a server that lags behind", () => {
     const { list, observe, version, told } = setup();
     list(5, [widget("a", 3)]);
     observe(widget("a", 8));
@@ -95,7 +95,7 @@ describe("read your writes", () => {
     expect(told()).toEqual(["add 3", "update 8", "add 9", "delete 9"]);
   });
 
-  it("counts already before the first list", () => {
+  it("works before the first list", () => {
     const { list, observe, version } = setup();
     observe(widget("a", 8));
     expect(version("a")).toBe("8");
@@ -103,7 +103,7 @@ describe("read your writes", () => {
     expect(version("a")).toBe("8");
   });
 
-  it("gives way to the newest list of a server that lost its history, but for writes since that list began", () => {
+  it("accepts the newest list of a server that lost its history, except for writes since that list started", () => {
     const { deltas, partition, list, observe, version } = setup();
     list(500, [widget("a", 400)]);
     observe(widget("a", 600));
@@ -114,7 +114,7 @@ describe("read your writes", () => {
     expect([version("a"), version("b")]).toEqual(["7", "601"]);
   });
 
-  it("removes an object that an own write took out of the scope, and older events do not bring it back", () => {
+  it("removes an object that an own write moved out of scope, and older events do not restore it", () => {
     const { list, event, observe, version } = setup();
     list(5, [widget("a", 3)]);
     observe(widget("a", 8), false);
@@ -124,7 +124,7 @@ describe("read your writes", () => {
     expect(version("a")).toBe("9");
   });
 
-  it("takes what comes where resourceVersions are not numbers", () => {
+  it("accepts everything if resourceVersions are not numbers", () => {
     const { list, event, observe, version } = setup();
     list(5, [widget("a", "x1")]);
     observe(widget("a", "x2"));
@@ -192,8 +192,8 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   fc.record({ do: fc.constant("bookmark" as const) }),
 );
 
-describe("any interleaving of writes, answers, events and lists", () => {
-  it("never goes back behind an own write, loses no foreign event, and ends equal to the server", () => {
+describe("a random interleaving of writes, responses, events and lists", () => {
+  it("never falls behind an own write, loses no foreign event, and ends equal to the server", () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
         const { store, deltas, partition, list, event, observe, steps } = setup();

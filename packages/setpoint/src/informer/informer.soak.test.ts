@@ -67,7 +67,7 @@ function dealtFaults(random: Random): { plan: () => Fault | undefined; counts: M
 
 describe("informer under faults", () => {
   it.each(runs)(
-    `ends equal to the server after ${EVENTS} events, no handler having missed a promised step (lists $lists, SOAK_SEED=$seed)`,
+    `ends equal to the server after ${EVENTS} events, and no handler misses a promised step (lists $lists, SOAK_SEED=$seed)`,
     async ({ seed, lists: howListed }) => {
       const random = seededRandom(seed);
       const clock = new VirtualClock();

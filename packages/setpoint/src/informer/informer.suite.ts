@@ -77,7 +77,7 @@ export function informerSuite(server: string, open: () => Promise<Client>): void
       data: { value },
     });
 
-    it.each([true, false])("sees what is there and what happens (streamed lists: %s)", async (streamsLists) => {
+    it.each([true, false])("sees existing objects and events (streamed lists: %s)", async (streamsLists) => {
       await using informers = new Informers(client, { streamsLists });
       await client.create(ConfigMap, configMap("before", "1"));
       const maps = informers.for(ConfigMap, { namespaces: [NAMESPACE] });
@@ -112,7 +112,7 @@ export function informerSuite(server: string, open: () => Promise<Client>): void
       ]);
     });
 
-    it("keeps to its label and field scopes as objects move in and out of them", async () => {
+    it("respects its label and field selectors as objects enter and leave them", async () => {
       await using informers = new Informers(client);
       const red = informers.for(ConfigMap, { namespaces: [NAMESPACE], labelSelector: "color=red" });
       const one = informers.for(ConfigMap, { namespaces: [NAMESPACE], fieldSelector: "metadata.name=scoped" });
@@ -128,7 +128,7 @@ export function informerSuite(server: string, open: () => Promise<Client>): void
       await until(() => names(one).length === 0);
     });
 
-    it("keeps to several namespaces as one informer, each of them synced, and tells its memory", async () => {
+    it("respects several namespaces in one informer, each of them synced, and reports its memory", async () => {
       await using informers = new Informers(client);
       const namespaces = [NAMESPACE, "default"];
       const maps = informers.for(ConfigMap, { namespaces, labelSelector: "suite=several" });
@@ -164,7 +164,7 @@ export function informerSuite(server: string, open: () => Promise<Client>): void
       }
     });
 
-    it("shows metadata alone, and the managedFields of a manager that is kept", async () => {
+    it("can keep metadata only, and the managedFields of a chosen manager", async () => {
       await using informers = new Informers(client);
       await client.apply(
         ConfigMap,
@@ -181,7 +181,7 @@ export function informerSuite(server: string, open: () => Promise<Client>): void
       await client.delete(ConfigMap, "kept", { namespace: NAMESPACE });
     });
 
-    it("waits for a kind, takes it up, sees it vanish and come back", async () => {
+    it("waits for a missing kind, and follows it as it appears, vanishes and comes back", async () => {
       await using informers = new Informers(client);
       const gadgets = informers.for(Gadget);
       const seen: InformerEvent<Gadget>[] = [];

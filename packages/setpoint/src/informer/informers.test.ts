@@ -13,7 +13,7 @@ function setup(stream: ScriptedStream = new ScriptedStream()) {
 }
 
 describe("informers", () => {
-  it("lists, watches, and tells handlers", async () => {
+  it("lists, watches, and calls handlers", async () => {
     const { clock, informers, stream } = setup();
     const widgets = informers.for(Widget);
     const seen: string[] = [];
@@ -36,7 +36,7 @@ describe("informers", () => {
     expect(widgets.status().phase).toBe("stopped");
   });
 
-  it("shares one informer for a kind and scope until the last user leaves", async () => {
+  it("shares one informer per kind and scope until the last user leaves", async () => {
     const { clock, api, informers, stream } = setup();
     const first = informers.for(Widget, { namespaces: ["b", "a"] });
     const second = informers.for(Widget, { namespaces: ["a", "b"] });

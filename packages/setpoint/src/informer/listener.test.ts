@@ -29,8 +29,8 @@ function world(handler: (event: InformerEvent<KubeObject>) => void | Promise<voi
   return { clock, errors, listener };
 }
 
-describe("a listener that is told of single events", () => {
-  it("calls a handler at once that has nothing else to do", () => {
+describe("a listener of single events", () => {
+  it("calls an idle handler at once", () => {
     const seen: string[] = [];
     const { listener } = world(({ key }) => void seen.push(key));
     listener.pushEvent(add("a"));
@@ -38,7 +38,7 @@ describe("a listener that is told of single events", () => {
     expect(listener.backlog).toBe(0);
   });
 
-  it("keeps the order, whatever way steps come and however long the handler takes", async () => {
+  it("keeps the order, however events arrive and however long the handler takes", async () => {
     const seen: string[] = [];
     let release = (): void => {};
     const { clock, listener } = world(({ key }) => {
@@ -57,7 +57,7 @@ describe("a listener that is told of single events", () => {
     expect(seen).toEqual(["a", "b", "c", "d", "e"]);
   });
 
-  it("takes what its own handler brings about after that", async () => {
+  it("handles events that its own handler causes after the current one", async () => {
     const seen: string[] = [];
     const { clock, listener } = world(({ key }) => {
       if (key === "a") listener.pushEvent(add("b"));
@@ -69,7 +69,7 @@ describe("a listener that is told of single events", () => {
     expect(listener.backlog).toBe(0);
   });
 
-  it("reports what a handler throws, now or later, and goes on", async () => {
+  it("reports errors of a handler, synchronous or not, and goes on", async () => {
     const seen: string[] = [];
     const { clock, errors, listener } = world(({ key }) => {
       seen.push(key);
@@ -82,7 +82,7 @@ describe("a listener that is told of single events", () => {
     expect(errors).toEqual(["a: at once", "b: later"]);
   });
 
-  it("calls no handler that was removed", () => {
+  it("does not call a removed handler", () => {
     const seen: string[] = [];
     const { listener } = world(({ key }) => void seen.push(key));
     listener[Symbol.dispose]();

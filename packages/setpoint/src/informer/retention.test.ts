@@ -17,21 +17,21 @@ describe("a projection to fields", () => {
     return spec === undefined ? undefined : JSON.stringify(spec);
   };
 
-  it("keeps what is there, whatever its name", () => {
+  it("keeps existing fields, whatever their names", () => {
     expect(kept("spec.constructor.size", "spec.__proto__.deep", "spec.list")).toBe(
       '{"constructor":{"size":1},"__proto__":{"deep":2},"list":[1,2]}',
     );
     expect(kept("spec", "spec.list.0", "metadata.name")).toBe(JSON.stringify((object as { spec?: unknown }).spec));
   });
 
-  it("has no field of an object's own making, and no empty one for what is not there", () => {
+  it("has no inherited properties of JavaScript objects, and no empty field for a missing one", () => {
     expect(kept("toString", "constructor.name", "spec.valueOf", "spec.none.such", "spec.list.length.more")).toBe(
       undefined,
     );
   });
 });
 
-describe("the managedFields that are kept", () => {
+describe("retained managedFields", () => {
   const retention = (...managers: string[]) => {
     const made = new Retention();
     for (const manager of managers) made.keepManager(manager);
@@ -52,7 +52,7 @@ describe("the managedFields that are kept", () => {
   };
   const timeless = ({ time: _, ...rest }: ReturnType<typeof entry>) => rest;
 
-  it("are those of the managers asked for, without their times", () => {
+  it("are those of the requested managers, without their times", () => {
     const made = retention("web", "team/b");
     expect(keptOf(made, entry("web"))).toEqual([timeless(entry("web"))]);
     expect(keptOf(made, entry("kubectl"), entry("team/b"))).toEqual([timeless(entry("team/b"))]);
@@ -69,7 +69,7 @@ describe("the managedFields that are kept", () => {
     expect(keptOf(retention("web"), rest)).toEqual([rest]);
   });
 
-  it("are not those of a manager whose name begins or ends alike", () => {
+  it("are not those of a manager whose name only begins or ends alike", () => {
     expect(keptOf(retention("web"), entry("web2"), entry("a-web"))).toEqual([]);
   });
 });

@@ -37,7 +37,7 @@ function describeEvent(event: InformerEvent<Widget>): string {
 }
 
 describe("informer: steps", () => {
-  it("an object that is gone on relist is deleted with its last known state [case 22]", async () => {
+  it("an object missing from a relist is deleted with its last known state [case 22]", async () => {
     const first = new ScriptedStream()
       .send("ADDED", widget("a", 1), widget("b", 2, { spec: { size: 3 } }))
       .bookmark(5, "true");
@@ -53,7 +53,7 @@ describe("informer: steps", () => {
     expect(last).toEqual([{ size: 3 }]);
   });
 
-  it("add, modify and delete reach all of a hundred handlers, and the store mirrors them [case 23]", async () => {
+  it("add, modify and delete reach all of a hundred handlers, and the store matches them [case 23]", async () => {
     const stream = new ScriptedStream().bookmark(1, "true");
     const { clock, widgets, listen } = start([stream]);
     const handlers = Array.from({ length: 100 }, () => listen());
@@ -68,7 +68,7 @@ describe("informer: steps", () => {
     expect(states).toEqual(["2", "3", undefined]);
   });
 
-  it("an add before an empty list is an add and a delete of that object; a real delete stays the only one [case 51]", async () => {
+  it("an empty relist deletes an object that was added before; an observed delete is not repeated [case 51]", async () => {
     const first = new ScriptedStream()
       .bookmark(1, "true")
       .send("ADDED", widget("a", 2), widget("b", 3))
@@ -80,7 +80,7 @@ describe("informer: steps", () => {
     expect(seen).toEqual(["add a@2", "add b@3", "delete b@4", "delete a@2 unknown"]);
   });
 
-  it("a handler is synced when it has returned from both objects of the list, and at once for an empty one [case 52]", async () => {
+  it("a handler is synced when it has handled all objects of the list, and at once for an empty one [case 52]", async () => {
     const { clock, widgets } = start([
       new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true"),
     ]);
@@ -102,7 +102,7 @@ describe("informer: steps", () => {
     await registration.synced;
   });
 
-  it("a resync passes over keys whose steps still wait [case 52]", async () => {
+  it("a resync skips keys whose steps still wait [case 52]", async () => {
     const stream = new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true");
     const { clock, widgets } = start([stream]);
     const seen: string[] = [];
@@ -123,7 +123,7 @@ describe("informer: steps", () => {
     expect(seen).toEqual(["add a@1 initial", "add b@2 initial", "update a@1>1 resync"]);
   });
 
-  it("a list takes the place of another at once: deletes, then its objects; the store shows it to handlers [case 53]", async () => {
+  it("a relist replaces the store at once: deletes first, then its objects; handlers see the new store [case 53]", async () => {
     const first = new ScriptedStream()
       .send("ADDED", widget("1", 1), widget("2", 2), widget("3", 3))
       .bookmark(4, "true");
@@ -149,7 +149,7 @@ describe("informer: steps", () => {
     expect(new Set(stores)).toEqual(new Set(["1,2,3", "11,12,14"]));
   });
 
-  it("after a lost watch a handler without resync sees what changed, one with resync everything [case 54]", async () => {
+  it("after a lost watch a handler without resync gets the changes, one with resync everything [case 54]", async () => {
     const first = new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true");
     const second = new ScriptedStream()
       .send("ADDED", widget("a", 1), widget("b", 5), widget("c", 6))
@@ -164,7 +164,7 @@ describe("informer: steps", () => {
     expect(resyncing.seen.slice(2)).toEqual(["update a@1>1 resync", "update b@2>5", "add c@6"]);
   });
 
-  it("a handler added while running is synced by the replay and then sees what comes [case 55]", async () => {
+  it("a handler added while running is synced by a replay and then gets new events [case 55]", async () => {
     const stream = new ScriptedStream().send("ADDED", widget("a", 1)).bookmark(2, "true");
     const { clock, widgets, listen, informers } = start([stream]);
     await widgets.synced();
@@ -182,7 +182,7 @@ describe("informer: steps", () => {
     expect(() => listen()).toThrow("the informer of example.com/v1/Widget is stopped");
   });
 
-  it("a handler removed by itself while it runs gets nothing more, and its sync is refused", async () => {
+  it("a handler that removes itself while it runs gets nothing more, and its sync is rejected", async () => {
     const { clock, widgets } = start([
       new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true"),
     ]);
@@ -225,7 +225,7 @@ describe("informer: steps", () => {
     expect(errors).toMatchObject([{ code: "INFORMER_HANDLER_FAILED", cause: { message: "no" } }]);
   });
 
-  it("resyncs with jitter, each handler in its own time", async () => {
+  it("resyncs with jitter, for each handler separately", async () => {
     const { clock, listen } = start([new ScriptedStream().send("ADDED", widget("a", 1)).bookmark(3, "true")], {
       silence: 1e9,
     });
@@ -240,7 +240,7 @@ describe("informer: steps", () => {
 });
 
 describe("informer: slow handlers", () => {
-  it("merges beyond the limit per key and flags it, holds up nobody, and keeps deletes and re-creations", async () => {
+  it("merges steps beyond the limit per key and flags them, blocks nobody, and keeps deletes and re-creations", async () => {
     const stream = new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true");
     const { clock, widgets, listen } = start([stream]);
     const slow: string[] = [];
@@ -277,7 +277,7 @@ describe("informer: slow handlers", () => {
     expect(widgets.status().backlog).toBe(0);
   });
 
-  it("shows every waiting step as it was, although the store has moved on", async () => {
+  it("shows every waiting step with its own state, although the store has moved on", async () => {
     const stream = new ScriptedStream().send("ADDED", widget("a", 1, { spec: { size: 1 } })).bookmark(2, "true");
     const { clock, widgets } = start([stream]);
     const kept: InformerEvent<Widget>[] = [];
@@ -299,7 +299,7 @@ describe("informer: reads", () => {
   ];
   const byApp = (object: Widget): readonly string[] => [object.metadata.labels?.app ?? ""];
 
-  it("keeps indexes in step, those added late included", async () => {
+  it("keeps indexes up to date, including those added late", async () => {
     const stream = new ScriptedStream().send("ADDED", ...objects).bookmark(3, "true");
     const { clock, widgets } = start([stream]);
     widgets.addIndex("app", byApp);
@@ -329,7 +329,7 @@ describe("informer: reads", () => {
     expect([...widgets.list({ namespace: "none" })]).toEqual([]);
   });
 
-  it("hands out frozen objects", async () => {
+  it("returns frozen objects", async () => {
     const { widgets } = start([new ScriptedStream().send("ADDED", ...objects).bookmark(3, "true")]);
     await widgets.synced();
     const spec = widgets.get("default/a")?.spec as { size: number };
@@ -337,7 +337,7 @@ describe("informer: reads", () => {
     expect(widgets.get("default/a")?.spec).toEqual({ size: 1 });
   });
 
-  it("drops managedFields but for those of the managers to be kept, and lists again for one that comes late", async () => {
+  it("drops managedFields except those of kept managers, and relists for one that is added late", async () => {
     const entry = (manager: string) => ({
       manager,
       operation: "Apply",
@@ -360,7 +360,7 @@ describe("informer: reads", () => {
     expect(widgets.get("default/a")?.metadata.managedFields).toEqual([kept]);
   });
 
-  it("keeps only chosen fields, or what a transform leaves, and the identity always", async () => {
+  it("keeps only chosen fields, or the result of a transform, and always the identity", async () => {
     const object = { ...widget("a", 1, { spec: { size: 1, color: "red" } }), status: { ready: true, note: "x" } };
     const stream = () => new ScriptedStream().send("ADDED", object).bookmark(3, "true");
     const chosen = start(
@@ -387,7 +387,7 @@ describe("informer: reads", () => {
     });
   });
 
-  it("asks for metadata alone where nothing else is wanted", async () => {
+  it("asks for metadata only if nothing else is wanted", async () => {
     const partial = { ...widget("a", 1), apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", spec: undefined };
     const { api, widgets } = start(
       [new ScriptedStream().send("ADDED", partial).bookmark(3, "true")],
@@ -403,7 +403,7 @@ describe("informer: reads", () => {
     });
   });
 
-  it("takes objects that do not name their kind, as items of built-in lists do not", async () => {
+  it("accepts objects without a kind, such as items of built-in lists", async () => {
     const { apiVersion: _, kind: __, ...bare } = widget("a", 1);
     const clock = new VirtualClock();
     const api = new ScriptedApi(({ isWatch }) => (isWatch ? new ScriptedStream() : listOf(3, [bare as Widget])));
@@ -413,7 +413,7 @@ describe("informer: reads", () => {
     expect(widgets.get("default/a")).toMatchObject({ apiVersion: "example.com/v1", kind: "Widget" });
   });
 
-  it("takes an object over 3 MB", async () => {
+  it("accepts an object over 3 MB", async () => {
     const large = widget("a", 1, { spec: { text: "é".repeat(1_700_000) } });
     const { widgets } = start([new ScriptedStream().send("ADDED", large).bookmark(3, "true")]);
     await widgets.synced();
@@ -421,7 +421,7 @@ describe("informer: reads", () => {
     expect(widgets.status().bytes).toBeGreaterThan(3_400_000);
   });
 
-  it("lists 200,000 objects without a call too deep", async () => {
+  it("lists 200,000 objects without a stack overflow", async () => {
     const stream = new ScriptedStream();
     const { widgets } = start([stream], { freeze: false });
     for (let batch = 0; batch < 200; batch++) {
@@ -451,7 +451,7 @@ describe("informer: own deletes", () => {
     expect(clock.pendingTimers).toBeLessThan(3);
   });
 
-  it("gives up after its time and says so, and ends with its signal", async () => {
+  it("gives up after its timeout and reports it, and ends with its signal", async () => {
     const errors: unknown[] = [];
     const stream = new ScriptedStream().send("ADDED", widget("a", 1)).bookmark(3, "true");
     const { clock, widgets } = start([stream], { onError: (_, error) => errors.push(error) });

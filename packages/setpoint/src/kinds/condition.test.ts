@@ -12,7 +12,7 @@ describe("setCondition", () => {
     ]);
   });
 
-  it("keeps the time of transition while the status stays", () => {
+  it("keeps the transition time while the status stays", () => {
     const before = setCondition(undefined, ready, at(1));
     const after = setCondition(before, { ...ready, reason: "StillUp" }, at(2));
     expect(after[0]).toMatchObject({ reason: "StillUp", lastTransitionTime: "2026-01-01T00:00:01Z" });
@@ -21,7 +21,7 @@ describe("setCondition", () => {
     );
   });
 
-  it("returns the same array where nothing changed, and leaves other conditions alone", () => {
+  it("returns the same array if nothing changed, and leaves other conditions alone", () => {
     const other: Condition = { ...ready, type: "Other", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
     const conditions = setCondition([other], ready, at(1));
     expect(setCondition(conditions, ready, at(9))).toBe(conditions);

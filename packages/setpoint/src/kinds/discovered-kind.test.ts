@@ -41,7 +41,7 @@ describe("discovering a kind", () => {
     expect(core.paths).toEqual(["/api/v1"]);
   });
 
-  it("says what is served instead; a subresource is no kind of its own", async () => {
+  it("names what is served instead; a subresource is no kind of its own", async () => {
     const missing = discoverKind(answering(200, apps), "apps/v1/Scale");
     await expect(missing).rejects.toMatchObject({ code: "KIND_NOT_SERVED", message: /apps\/v1 has Deployment/ });
     const unknown = discoverKind(answering(404, "not found"), "a.b/v1/C");
@@ -52,7 +52,7 @@ describe("discovering a kind", () => {
     [200, "<html>"],
     [200, "{}"],
     [500, "broken"],
-  ])("fails for the answer %s %s", async (status, text) => {
+  ])("fails for the response %s %s", async (status, text) => {
     await expect(discoverKind(answering(status, text), "a.b/v1/C")).rejects.toMatchObject({ code: "DISCOVERY_FAILED" });
   });
 });

@@ -13,7 +13,7 @@ describe("name rules", () => {
     expect(pathSegmentName("system:node-proxier", false)).toEqual([]);
   });
 
-  it("complain in the real server's words", () => {
+  it("report violations in the real server's words", () => {
     expect(dnsSubdomain("X_")).toEqual([
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
     ]);
@@ -29,7 +29,7 @@ describe("name rules", () => {
     expect(pathSegmentName("a/b%", false)).toEqual(["may not contain '/'", "may not contain '%'"]);
   });
 
-  it("answer at once for hostile lengths", () => {
+  it("are fast for very long names", () => {
     expect(dnsSubdomain("a-".repeat(500_000))).toHaveLength(2);
     expect(qualifiedName("a".repeat(1_000_000))).toEqual(["name part must be no more than 63 bytes"]);
   });

@@ -53,24 +53,24 @@ describe("a quantity", () => {
   });
 
   it.each(["", "1.2.3", "1ki", "1mm", "1e", "abc", "1 Gi", "1Gi ", "0x10", "--1", "1e1.5", "1K"])(
-    "%j is none",
+    "%j is invalid",
     (text) => {
       expect(() => parseQuantity(text)).toThrow(expect.objectContaining({ code: "QUANTITY_INVALID" }));
     },
   );
 
-  it("is told from a long text that is none at one look", () => {
+  it("is rejected quickly if it is long and invalid", () => {
     expect(() => parseQuantity(`${"1".repeat(100_000)}x`)).toThrow(
       expect.objectContaining({ code: "QUANTITY_INVALID" }),
     );
   });
 
-  it("keeps an amount beyond the largest suffix, which apimachinery loses", () => {
+  it("keeps an amount beyond the largest suffix, unlike apimachinery", () => {
     expect(formatQuantity("1000E")).toBe("1000E");
     expect(compareQuantities(formatQuantity("1000E"), "1000E")).toBe(0);
   });
 
-  it("adds in the format of the first, unless that is zero", () => {
+  it("adds in the format of the first operand, unless that is zero", () => {
     expect(formatQuantity(addQuantities("1Gi", "1G"))).toBe("2073741824");
     expect(formatQuantity(addQuantities("1G", "1Gi"))).toBe("2073741824");
     expect(formatQuantity(addQuantities("1Mi", "1Mi"))).toBe("2Mi");
@@ -78,12 +78,12 @@ describe("a quantity", () => {
     expect(formatQuantity(subtractQuantities("1", "250m"))).toBe("750m");
   });
 
-  it("is a number for metrics", () => {
+  it("converts to a number for metrics", () => {
     expect(quantityToNumber("250m")).toBe(0.25);
     expect(quantityToNumber("1Gi")).toBe(2 ** 30);
   });
 
-  it("keeps its amount through its canonical form, which is its own canonical form", () => {
+  it("keeps its amount in canonical form, which is idempotent", () => {
     fc.assert(
       fc.property(quantity, (text) => {
         const canonical = formatQuantity(text);
@@ -94,7 +94,7 @@ describe("a quantity", () => {
     );
   });
 
-  it("is ordered, and ordered alike after the same is added", () => {
+  it("is ordered, and keeps its order when the same is added to both", () => {
     fc.assert(
       fc.property(quantity, quantity, quantity, (a, b, c) => {
         expect(Math.sign(compareQuantities(a, b))).toBe(-Math.sign(compareQuantities(b, a)) + 0);

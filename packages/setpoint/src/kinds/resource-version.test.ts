@@ -13,7 +13,7 @@ describe("resourceVersions", () => {
     );
   });
 
-  it.each(["", "0", "01", "-1", "1.0", "1e3", "abc", " 1", "１"])("%j is none", (malformed) => {
+  it.each(["", "0", "01", "-1", "1.0", "1e3", "abc", " 1", "１"])("%j is invalid", (malformed) => {
     const error = expect.objectContaining({ code: "RESOURCE_VERSION_INVALID" });
     expect(() => compareResourceVersions(malformed, "1")).toThrow(error);
     expect(() => compareResourceVersions("1", malformed)).toThrow(error);

@@ -39,7 +39,7 @@ describe("a declared kind", () => {
     expectTypeOf(Website).toExtend<Kind>();
   });
 
-  it("types what readers get: defaults are there, and nothing can be changed", () => {
+  it("types what readers get: defaults are present, and everything is readonly", () => {
     expectTypeOf<Site["spec"]>().toEqualTypeOf<{
       readonly image: string;
       readonly replicas: number;
@@ -73,7 +73,7 @@ describe("a declared kind", () => {
     expect(Bare.crd().spec.versions[0]?.subresources).toBeUndefined();
   });
 
-  it("takes plain JSON Schema, whose objects are not typed", () => {
+  it("accepts plain JSON Schema, whose objects are untyped", () => {
     const Plain = resource("web.example.com/v1/Plain", {
       spec: { type: "object", properties: { size: { type: "integer", default: 3 } } },
     });
@@ -81,7 +81,7 @@ describe("a declared kind", () => {
     expect(Plain.withDefaults({ metadata: { name: "a" }, spec: {} })).toMatchObject({ spec: { size: 3 } });
   });
 
-  it("takes any library that gives Standard JSON Schema", () => {
+  it("accepts any library with Standard JSON Schema", () => {
     const schema = {
       "~standard": {
         version: 1 as const,
@@ -109,14 +109,14 @@ describe("a declared kind", () => {
     "Web.example.com/v1/Website",
     "web.example.com/V1/Website",
     "a.b/v1/website",
-  ])("%s is no name for it", (id) => {
+  ])("%s is an invalid name", (id) => {
     const declare = () => resource(id as "g/v1/K", { spec: z.object({}) });
     expect(declare).toThrow();
   });
 });
 
 describe("the CustomResourceDefinition of a kind", () => {
-  it("is what was declared", () => {
+  it("matches the declaration", () => {
     const crd = Website.crd({ labels: { app: "web" } });
     expect(crd).toMatchObject({
       apiVersion: "apiextensions.k8s.io/v1",
@@ -180,7 +180,7 @@ describe("the CustomResourceDefinition of a kind", () => {
 });
 
 describe("validation on the client", () => {
-  it("finds what the server would refuse, and what the library refuses beyond", () => {
+  it("finds what the server would refuse, and what the library refuses beyond that", () => {
     const Even = resource("web.example.com/v1/Even", {
       spec: z.object({
         count: z.int().refine((count) => count % 2 === 0, "must be even"),
@@ -223,7 +223,7 @@ describe("several versions", () => {
     spec: { image: "nginx", replicas: 2 },
   };
 
-  it("stand in one definition, with the webhook that converts between them", () => {
+  it("are in one definition, with the webhook that converts between them", () => {
     const url = "https://converter.example.com";
     const crd = Both.crd({ conversionWebhook: { url } });
     expect(crd.spec.conversion).toEqual({
@@ -242,7 +242,7 @@ describe("several versions", () => {
     expect(() => Both.crd({ conversionWebhook: { url }, storage: "v3" })).toThrow(/no version v3/);
   });
 
-  it("convert up to the stored one and down from it, metadata untouched", () => {
+  it("convert up to the stored one and down from it, with unchanged metadata", () => {
     const down = Both.convert(stored, "web.example.com/v1beta1");
     expect(down).toMatchObject({ apiVersion: "web.example.com/v1beta1", metadata, spec: { image: "nginx", count: 2 } });
     expect(Both.convert(down, "web.example.com/v1")).toMatchObject(stored);

@@ -13,14 +13,14 @@ const { json } = fc.letrec((tie) => ({
   ),
 }));
 
-it("says of any two values of JSON what a deep strict comparison says", () => {
+it("agrees with a deep strict comparison for any two JSON values", () => {
   fc.assert(fc.property(json, json, (left, right) => isSameJson(left, right) === isDeepStrictEqual(left, right)));
 });
 
-it("says of any value that it is the same as its copy", () => {
+it("is true for any value and its copy", () => {
   fc.assert(fc.property(json, (value) => isSameJson(value, structuredClone(value))));
 });
 
-it("tells a list from an object with the same keys", () => {
+it("distinguishes a list from an object with the same keys", () => {
   expect(isSameJson(["a"], { 0: "a" })).toBe(false);
 });

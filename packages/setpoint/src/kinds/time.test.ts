@@ -13,7 +13,7 @@ describe("times", () => {
     expect(formatMicroTime(-1)).toBe("1969-12-31T23:59:59.999000Z");
   });
 
-  it("come back from their text", () => {
+  it("survive a round trip through text", () => {
     fc.assert(
       fc.property(wholeMs, (epochMs) => {
         expect(parseTime(formatMicroTime(epochMs))).toBeCloseTo(epochMs, 3);
@@ -22,19 +22,19 @@ describe("times", () => {
     );
   });
 
-  it("are read with offsets and with any number of digits", () => {
+  it("are parsed with offsets and any number of digits", () => {
     expect(parseTime("2026-01-31T14:00:00+02:00")).toBe(Date.UTC(2026, 0, 31, 12));
     expect(parseTime("2026-01-31T12:00:00.123456789Z")).toBeCloseTo(Date.UTC(2026, 0, 31, 12) + 123.456, 3);
   });
 
   it.each(["", "2026-01-31", "2026-01-31 12:00:00Z", "2026-13-01T00:00:00Z", "2026-01-31T12:00:00", "12:00"])(
-    "%j is none",
+    "%j is invalid",
     (text) => {
       expect(() => parseTime(text)).toThrow(expect.objectContaining({ code: "TIME_INVALID" }));
     },
   );
 
-  it("refuse what no calendar holds", () => {
+  it("are refused if no calendar contains them", () => {
     expect(() => formatTime(Number.NaN)).toThrow(expect.objectContaining({ code: "TIME_INVALID" }));
     expect(() => formatMicroTime(1e18)).toThrow(expect.objectContaining({ code: "TIME_INVALID" }));
   });

@@ -69,7 +69,7 @@ describe("a built-in kind", () => {
     expectTypeOf<Container["imagePullPolicy"]>().toEqualTypeOf<"Always" | "IfNotPresent" | "Never" | undefined>();
   });
 
-  it("can be written with the little that servers ask for", () => {
+  it("can be written with only the required fields", () => {
     const settings: NewObject<ConfigMap> = { metadata: { name: "a" }, data: { key: "value" } };
     const space: NewObject<Namespace> = { metadata: { name: "a" } };
     const web: NewObject<Deployment> = {

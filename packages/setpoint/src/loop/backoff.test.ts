@@ -6,7 +6,7 @@ import { Backoff } from "./backoff.js";
 const exact = (): Backoff => new Backoff(seededRandom(1), { initial: 1, max: 20, jitter: 0 });
 
 describe("Backoff", () => {
-  it("doubles the delay up to the cap, for each key on its own, until the key is forgotten [case 57]", () => {
+  it("doubles the delay up to the cap, for each key separately, until the key is forgotten [case 57]", () => {
     const backoff = exact();
     expect([1, 2, 3, 4, 5, 6, 7].map(() => backoff.fail("a"))).toEqual([1, 2, 4, 8, 16, 20, 20]);
     expect(backoff.fail("b")).toBe(1);
@@ -21,7 +21,7 @@ describe("Backoff", () => {
     expect(backoff.fail("a")).toBe(20);
   });
 
-  it("waits at least 2^(n-1) times the first delay before retry n, jitter only lengthens it [case 6]", () => {
+  it("waits at least 2^(n-1) times the first delay before retry n; jitter only lengthens it [case 6]", () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const backoff = new Backoff(seededRandom(seed), { initial: 1_000, max: 60_000 });

@@ -9,7 +9,7 @@ const RULES: CauseRules<LoopCause> = {
 const trigger = (name: string): LoopCause => ({ type: "trigger", name });
 
 describe("mergeCauses", () => {
-  it("keeps each cause once, and of two the later", () => {
+  it("keeps each cause once, and the later of two", () => {
     const first: LoopCause = { type: "retry", attempt: 1, error: "a" };
     const second: LoopCause = { type: "retry", attempt: 2, error: "b" };
     expect(mergeCauses<LoopCause>([first, trigger("x")], [trigger("x"), second], RULES)).toEqual([
@@ -18,13 +18,13 @@ describe("mergeCauses", () => {
     ]);
   });
 
-  it("asks the rules where an earlier cause holds", () => {
+  it("follows its rules if an earlier cause takes precedence", () => {
     const rules = { ...RULES, joined: (earlier: LoopCause) => earlier };
     const first: LoopCause = { type: "retry", attempt: 1, error: "a" };
     expect(mergeCauses<LoopCause>([first], [{ ...first, attempt: 2 }], rules)).toEqual([first]);
   });
 
-  it("loses no cause: what it does not keep it counts", () => {
+  it("loses no cause: it counts those that it does not keep", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(500), { maxLength: 100 }), (names) => {
         const merged = names.reduce<readonly LoopCause[]>(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Outcome, outcomeProblem, requeueAfter, retry, shown, terminal, waitFor } from "./outcome.js";
 
-describe("outcomes written by hand", () => {
+describe("handwritten outcomes", () => {
   it.each([
     ["requeueAfter", { type: "requeueAfter", afterMs: Number.NaN }, "afterMs NaN"],
     ["requeueAfter", { type: "requeueAfter", afterMs: "soon" }, "afterMs soon"],
@@ -9,18 +9,18 @@ describe("outcomes written by hand", () => {
     ["waitFor", { type: "waitFor", reason: "A", message: "" }, "recheckMs undefined"],
     ["retry", { type: "retry", error: "x", afterMs: -1 }, "afterMs -1"],
     ["retry", { type: "retry", error: "x", afterMs: Number.POSITIVE_INFINITY }, "afterMs Infinity"],
-  ])("%s: says that its time is none", (type, outcome, problem) => {
+  ])("%s: reports an invalid time", (type, outcome, problem) => {
     expect(outcomeProblem(outcome as Outcome)).toContain(`${type} with ${problem}, which is not a time`);
   });
 
-  it("are as good as those that functions give", () => {
+  it("are equivalent to those of the functions", () => {
     for (const outcome of [requeueAfter("1s"), waitFor("A"), retry("x"), retry("x", { after: 0 }), terminal("x")])
       expect(outcomeProblem(outcome)).toBeUndefined();
     expect(outcomeProblem({ type: "done" })).toBeUndefined();
   });
 });
 
-it("shows any value, and not much of it", () => {
+it("prints any value, shortened", () => {
   const circular: Record<string, unknown> = {};
   circular.self = circular;
   expect([undefined, null, "text", 1n, { code: 7 }, circular].map(shown)).toEqual([

@@ -32,7 +32,7 @@ function managerOf(env: TestEnvironment, options: Partial<ManagerOptions> = {}):
 }
 
 describe("an app in a manager", () => {
-  it("has its kinds installed, its webhooks and routes served, its loops, checks and metrics at work", async () => {
+  it("installs its kinds, serves its webhooks and routes, and runs its loops, checks and metrics", async () => {
     await using env = await TestEnvironment.create();
     const seen: string[] = [];
     const shop = app({
@@ -75,7 +75,7 @@ describe("an app in a manager", () => {
     expect(manager.metrics.exposition()).not.toContain("shop_open{");
   }, 60_000);
 
-  it("is served and started also when it is added to a manager that runs, beside others", async () => {
+  it("is served and started also when it is added to a running manager, beside others", async () => {
     await using env = await TestEnvironment.create();
     const seen: string[] = [];
     await using manager = managerOf(env);
@@ -100,7 +100,7 @@ describe("an app in a manager", () => {
     expect(seen).toEqual(["corner"]);
   });
 
-  it("is served when adding it resolves, also where the manager is only about to start", async () => {
+  it("is served when add() resolves, also while the manager is starting", async () => {
     await using env = await TestEnvironment.create();
     await using manager = managerOf(env, { health: { host: "127.0.0.1", port: 0 } });
     const started = manager.start();
@@ -111,7 +111,7 @@ describe("an app in a manager", () => {
     await started;
   });
 
-  it("answers webhooks until the last run has ended, which may have to pass them", async () => {
+  it("answers webhooks until the last run has ended, because runs may depend on them", async () => {
     await using env = await TestEnvironment.create();
     const seen: string[] = [];
     let release = (): void => {};
@@ -145,7 +145,7 @@ describe("an app in a manager", () => {
     expect((await env.client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
   });
 
-  it("is served by one server with those that are added at the same time", async () => {
+  it("is served by the same server as apps that are added at the same time", async () => {
     await using env = await TestEnvironment.create();
     const shops = app({ name: "shops", kinds: [Shop], validate: [validating(Shop, { create: () => {} })] });
     await using manager = managerOf(env);
@@ -159,7 +159,7 @@ describe("an app in a manager", () => {
     expect((await env.client.list(ValidatingWebhookConfiguration)).items).toEqual([]);
   });
 
-  it("leaves nothing behind where the manager is stopped while it is added, and is refused after that", async () => {
+  it("leaves nothing behind if the manager is stopped while it is added, and is refused after that", async () => {
     await using env = await TestEnvironment.create();
     const seen: string[] = [];
     const shops = app({
@@ -217,7 +217,7 @@ describe("an app in a manager", () => {
     expect(seen).toEqual(["admitted a", "admitted c"]);
   });
 
-  it("is as good as removed where it was never added, as is any other part [case 12]", async () => {
+  it("can be removed without having been added, like any other part [case 12]", async () => {
     await using env = await TestEnvironment.create({ kinds: [Order, Shop] });
     const seen: string[] = [];
     await using manager = managerOf(env);
@@ -231,7 +231,7 @@ describe("an app in a manager", () => {
     expect([seen, manager.trouble()]).toEqual([["a"], []]);
   });
 
-  it("lets go of the objects of a kind that it has given up", async () => {
+  it("removes its finalizer from the objects of a kind that it has given up", async () => {
     await using env = await TestEnvironment.create({ kinds: [Shop] });
     const finalizers = ["example.com/old", "example.com/another"];
     await env.client.create(Shop, { metadata: { name: "corner", finalizers }, spec: { open: true } });
@@ -242,7 +242,7 @@ describe("an app in a manager", () => {
     expect((await env.client.get(Shop, "corner")).metadata.finalizers).toEqual(["example.com/another"]);
   });
 
-  it("is not installed where somebody else does that", async () => {
+  it("is not installed if somebody else installs it", async () => {
     await using env = await TestEnvironment.create();
     await using manager = managerOf(env, { webhooks: { ...real, install: false } });
     await manager.add(orders);
@@ -256,13 +256,13 @@ describe("an app in a manager", () => {
 describe("runnables of a manager", () => {
   const fails = { name: "feed", run: () => Promise.reject(new Error("no feed")) };
 
-  it("the failure of one ends the manager and is what run rejects with [case 36]", async () => {
+  it("the manager ends with the failure of one, and run rejects with it [case 36]", async () => {
     await using env = await TestEnvironment.create();
     const shop = app({ name: "shop", kinds: [], runnables: [fails] });
     await expect(run(shop, { client: env.client, clock: env.clock, env: {}, log: silent })).rejects.toThrow("no feed");
   });
 
-  it("a forgiven failure leaves the others running [case 36]", async () => {
+  it("the others go on after a forgiven failure [case 36]", async () => {
     await using env = await TestEnvironment.create();
     const failed: string[] = [];
     await using manager = managerOf(env, { onError: (error, name) => failed.push(`${name}: ${error}`) === 0 });
@@ -273,7 +273,7 @@ describe("runnables of a manager", () => {
     expect(manager.ended.aborted).toBe(false);
   });
 
-  it("one that is added while running starts, one that is removed is ended alone [case 37]", async () => {
+  it("one that is added while running starts, and one that is removed is stopped alone [case 37]", async () => {
     await using env = await TestEnvironment.create();
     await using manager = managerOf(env);
     await manager.start();
@@ -317,7 +317,7 @@ it("runnables of a manager end with its lease", async () => {
 });
 
 describe("run", () => {
-  it("makes apps of their providers, with their configuration and manifest", async () => {
+  it("creates apps from their providers, with configuration and manifest", async () => {
     await using env = await TestEnvironment.create();
     const stop = new AbortController();
     const provider: AppProvider<{ readonly region: string }> = {
@@ -341,7 +341,7 @@ describe("run", () => {
     await expect(run(another, options)).rejects.toMatchObject({ code: "MANIFEST_MISMATCH" });
   });
 
-  it("takes of an election what code says, and what is configured beyond", async () => {
+  it("prefers the leader election options in code to configured ones", async () => {
     await using env = await TestEnvironment.create({ kinds: [Shop], namespaces: ["ours"] });
     const stop = new AbortController();
     const variables = {
@@ -359,7 +359,7 @@ describe("run", () => {
     await running;
   });
 
-  it("refuses a configuration that is for no provider", async () => {
+  it("refuses a configuration without a provider", async () => {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-apps-"));
     const config = join(folder, "operator.yaml");
     writeFileSync(config, "apps: { ordres: {} }\n");
@@ -371,7 +371,7 @@ describe("run", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("refuses what cannot run, before it connects anywhere", async () => {
+  it("refuses invalid parts before it connects", async () => {
     const refused = (runs: unknown) => expect(run(runs as never, { env: {}, log: silent })).rejects;
     await refused([]).toMatchObject({
       code: "CONTROLLER_INVALID",
@@ -382,7 +382,7 @@ describe("run", () => {
   });
 });
 
-it("answers no longer once its process has crashed, and another takes its place", async () => {
+it("stops answering after a crash of its process, and another process takes over", async () => {
   const sites = controller(Shop, {
     owns: [ConfigMap],
     async reconcile(_, ctx) {
@@ -407,7 +407,7 @@ it("answers no longer once its process has crashed, and another takes its place"
   await create("c");
 });
 
-it("says what to do for an account that may not install webhooks", async () => {
+it("gives advice to an account that may not install webhooks", async () => {
   await using env = await TestEnvironment.create();
   const lines: string[] = [];
   const log: Logger = { ...silent, error: (line: string) => void lines.push(line), with: () => log };
@@ -417,7 +417,7 @@ it("says what to do for an account that may not install webhooks", async () => {
   expect(lines).toEqual([expect.stringContaining("grant what `setpoint rbac` prints")]);
 });
 
-it("masks what the errors of its handlers quote of Secrets", async () => {
+it("masks values of Secrets in the errors of its handlers", async () => {
   await using env = await TestEnvironment.create({ kinds: [Order] });
   await env.client.create(Secret, { metadata: { ...here, name: "db" }, stringData: { password: "correct-horse" } });
   const reading = controller(Order, {
@@ -442,7 +442,7 @@ it("masks what the errors of its handlers quote of Secrets", async () => {
 });
 
 describe("preflight", () => {
-  it("names the kinds that are not served and the verbs that are not allowed, a line each, and runs what can run", async () => {
+  it("names the kinds that are not served and the verbs that are not allowed, one per line, and runs the rest", async () => {
     await using env = await TestEnvironment.create({ kinds: [Shop] });
     const warned: [line: string, fields: unknown][] = [];
     const log: Logger = { ...silent, warn: (...line) => void warned.push(line as never), with: () => log };

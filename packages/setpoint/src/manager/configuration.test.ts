@@ -45,7 +45,7 @@ describe("the configuration of a manager", () => {
     expect(json.manager).toEqual({ profiling: true });
   });
 
-  it("takes a flag over the environment, and that over the file", async () => {
+  it("prefers a flag to the environment, and that to the file", async () => {
     const path = file("layers.yaml", "name: file\nmetrics: ':1'\nhealth: ':1'\n");
     const env = { SETPOINT_CONFIG: path, SETPOINT_NAME: "variable", SETPOINT_METRICS: ":2" };
     const args = ["--name=flag", "--leader-elect", "--leader-election-id", "lease"];
@@ -59,12 +59,12 @@ describe("the configuration of a manager", () => {
     expect(off.manager.metrics).toBeUndefined();
   });
 
-  it("takes the file that code names over that of a flag", async () => {
+  it("prefers the file named in code to that of a flag", async () => {
     const [code, flag] = [file("code.yaml", "name: code"), file("flag.yaml", "name: flag")];
     expect((await readConfiguration({ file: code, args: ["--config", flag] })).manager.name).toBe("code");
   });
 
-  it("takes several audiences, by commas or as a list", async () => {
+  it("accepts several audiences, separated by commas or as a list", async () => {
     const lists = [
       await readConfiguration({ args: ["--metrics-audiences", "metrics, scraper"] }),
       await readConfiguration({ file: file("list.yaml", "metricsAudiences: [metrics, scraper]") }),
@@ -105,7 +105,7 @@ describe("the configuration of a manager", () => {
     });
   });
 
-  it("of an app is checked by its provider's schema, each field by its name", async () => {
+  it("of an app is validated by its provider's schema, and errors name the field", async () => {
     const config = z.object({ region: z.string(), size: z.int().default(3) });
     let given: unknown;
     const create = (value: z.output<typeof config>) => {
@@ -122,7 +122,7 @@ describe("the configuration of a manager", () => {
   });
 });
 
-it("reads addresses of both families", () => {
+it("parses addresses of both families", () => {
   expect(parseAddress("[::1]:80")).toEqual({ host: "::1", port: 80 });
   expect(parseAddress(":80")).toEqual({ host: "", port: 80 });
   expect(() => parseAddress("host:99999")).toThrow("not an address");

@@ -23,21 +23,21 @@ it.skipIf(!existsSync(INDEX)).each([
   ["KUBECONFIG_NOT_FOUND", '{ env: { KUBECONFIG: "/nowhere/kubeconfig" } }'],
   ["KUBECONFIG_INVALID", '{ env: { KUBECONFIG: "/dev/null" } }'],
   ["CONFIGURATION_INVALID", '{ env: {}, args: ["--no-such-flag"] }'],
-])("%s is one clear line, without source or stack (needs the build)", (code, options) => {
+])("%s prints one clear line, without source or stack (needs the build)", (code, options) => {
   const { status, stderr } = exitOf(`${PROGRAM} await run(pods, ${options});`);
   expect(status).toBe(1);
   expect(stderr.trim().split("\n")).toEqual([expect.stringMatching(new RegExp(`^${code}: `))]);
 });
 
 it.each(["LEASE_LOST", "WEBHOOK_TAKEN", "WEBHOOK_UNREACHABLE", "CREDENTIALS_FAILED", "ADDRESS_UNAVAILABLE"] as const)(
-  "%s is told in one line as well; mistakes in code are not",
+  "%s prints one line, too; programming errors do not",
   (code) => {
     expect(isExpectedEnd(new SetpointError(code, "so it is"))).toBe(true);
     expect(isExpectedEnd(new TypeError("x is undefined"))).toBe(false);
   },
 );
 
-it.skipIf(!existsSync(INDEX))("those who catch the error notice nothing (needs the build)", () => {
+it.skipIf(!existsSync(INDEX))("callers that catch the error see no difference (needs the build)", () => {
   const caught = `await run(pods, { env: { HOME: "/nowhere" } }).catch(({ code }) => console.log("caught", code));`;
   const { status, stdout } = exitOf(`${PROGRAM} ${caught}`);
   expect([status, stdout]).toEqual([0, "caught CLUSTER_NOT_CHOSEN\n"]);

@@ -25,7 +25,7 @@ describe("a manager that is stopped", () => {
     await expect(fetch(manager.healthUrl!)).rejects.toThrow();
   });
 
-  it("takes no part any more", async () => {
+  it("accepts no further parts", async () => {
     await using world = await World.create();
     const manager = new Manager({ client: world.cluster().client, clock: world.clock, random: seededRandom(1) });
     await manager.start();
@@ -42,7 +42,7 @@ describe("a manager that is stopped", () => {
   });
 });
 
-it("a manager that has lost its lease starts nothing that is added", async () => {
+it("a manager that has lost its lease does not start added parts", async () => {
   await using world = await World.create();
   const { client } = world.cluster();
   await using manager = new Manager({ client, clock: world.clock, random: seededRandom(1), leaderElection: {} });

@@ -29,7 +29,7 @@ const websites = () =>
   });
 
 describe("manager", () => {
-  it("brings an object's children and status about, and tells of it in an event", async () => {
+  it("creates an object's children and status, and records an event", async () => {
     await using world = await World.create();
     await using manager = managerOf(world);
     manager.add(websites());
@@ -47,7 +47,7 @@ describe("manager", () => {
     expect([...manager.timeline.runs()].length).toBeGreaterThan(0);
   });
 
-  it("runs nothing while another holds the lease, with its caches warm, and takes over when that one stops", async () => {
+  it("runs nothing while another holds the lease, with warm caches, and takes over when that one stops", async () => {
     await using world = await World.create();
     const first = managerOf(world, { leaderElection: { identity: "one" } });
     first.add(websites());
@@ -105,7 +105,7 @@ describe("manager", () => {
     expect([begun, await holder()]).toEqual([["a"], ""]);
   });
 
-  it("logs what a mapping throws", async () => {
+  it("logs an error of a mapping", async () => {
     await using world = await World.create();
     const lines: LogFields[] = [];
     const log: Logger = { ...silentLogger, warn: (_, fields = {}) => void lines.push(fields), with: () => log };
@@ -142,7 +142,7 @@ describe("manager", () => {
     expect((await world.website("b"))?.status).toBeUndefined();
   });
 
-  it("is not ready, and says why, where a controller cannot start", async () => {
+  it("is not ready, and says why, if a controller cannot start", async () => {
     await using world = await World.create();
     await using manager = managerOf(world);
     const start = (): void => {
@@ -157,7 +157,7 @@ describe("manager", () => {
     expect(manager.trouble()).toEqual([]);
   });
 
-  it("holds an election by times that can be kept, or none", async () => {
+  it("refuses inconsistent durations of leader election", async () => {
     await using world = await World.create();
     for (const more of [{}, { thread: {} }])
       expect(() => managerOf(world, { leaderElection: { lease: 5_000, ...more } })).toThrow(

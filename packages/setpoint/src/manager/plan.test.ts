@@ -37,7 +37,7 @@ describe("a plan", () => {
     finalize: () => undefined,
   });
 
-  it("tells each write that a run would make, as the server takes it, and makes none", async () => {
+  it("shows each write that a run would make, validated by the server, and makes none", async () => {
     await using world = await World.create();
     await world.createWebsite("a");
     const before = await world.website("a");
@@ -56,7 +56,7 @@ describe("a plan", () => {
     expect(writes.every(({ path }) => path.includes("dryRun=All"))).toBe(true);
   });
 
-  it("is empty for what is as it should be, and names the fields that are not", async () => {
+  it("is empty if everything is as desired, and otherwise names the differing fields", async () => {
     await using world = await World.create();
     await world.createWebsite("a");
     const live = await world.run(applying);
@@ -73,7 +73,7 @@ describe("a plan", () => {
     expect(await planned(world, applying)).toMatchObject([{ outcome: "paused", writes: [] }]);
   });
 
-  it("runs no effect: what stands in for its result goes on, or the plan of the object ends there", async () => {
+  it("runs no effect: it continues with a stand-in result, or ends there", async () => {
     await using world = await World.create();
     await world.createWebsite("a");
     const done: string[] = [];
@@ -97,7 +97,7 @@ describe("a plan", () => {
     expect(done).toEqual([]);
   });
 
-  it("tells what a run would wait for or fail with", async () => {
+  it("shows what a run would wait for or fail with", async () => {
     await using world = await World.create();
     await world.createWebsite("a");
     const waiting = controller(Website, { name: "w", reconcile: () => waitFor("DatabaseReady") });
@@ -111,7 +111,7 @@ describe("a plan", () => {
     ]);
   });
 
-  it("is what run prints where it is asked to", async () => {
+  it("is printed by run on request", async () => {
     await using world = await World.create();
     await world.createWebsite("a");
     const lines: string[] = [];

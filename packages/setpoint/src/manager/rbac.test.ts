@@ -22,7 +22,7 @@ const short = (rules: readonly RbacRule[]): readonly string[] =>
 const reconcile = (): undefined => undefined;
 
 describe("the rules of workloads", () => {
-  it("are reading, writing what is owned, status, events", () => {
+  it("allow reading, writing owned kinds, status and events", () => {
     const websites = controller(Website, { owns: [Deployment], uses: [ConfigMap], reconcile });
     expect(short(rbacRules([websites]))).toEqual([
       "websites: get list watch",
@@ -34,14 +34,14 @@ describe("the rules of workloads", () => {
     ]);
   });
 
-  it("patch the object itself only where there is delete logic, and its status only where it has one", () => {
+  it("patch the object itself only for delete logic, and its status only if it has one", () => {
     const plain = controller(Plain, { reconcile, finalize: reconcile });
     expect(short(rbacRules([plain]))).toEqual(["plains: get list watch patch", "events: create patch"]);
     const namespaces = controller(Namespace, { reconcile });
     expect(short(rbacRules([namespaces]))).toEqual(["namespaces: get list watch", "[default] events: create patch"]);
   });
 
-  it("are also those that a workload or an app names", () => {
+  it("include those that a workload or an app names", () => {
     const bind = { apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], resourceNames: ["edit"] };
     const plains = controller(Plain, { reconcile, permissions: [{ ...bind, verbs: ["bind"] }] });
     const evictions = { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] };
@@ -55,7 +55,7 @@ describe("the rules of workloads", () => {
     ]);
   });
 
-  it("hold in the namespaces that are declared, unless a kind has none", () => {
+  it("apply in the declared namespaces, unless a kind is cluster-scoped", () => {
     const limited = controller(Website, {
       namespaces: ["a", "b"],
       uses: [scoped(Secret, { namespaces: ["vault"] }), Namespace],
@@ -75,12 +75,12 @@ describe("the rules of workloads", () => {
     ]);
   });
 
-  it("hold everywhere for a watcher of all namespaces, said or not", () => {
+  it("apply everywhere for a watcher of all namespaces, stated or not", () => {
     const rules = rbacRules([watcher(ConfigMap, { namespaces: "all" })]);
     expect(rules).toEqual(rbacRules([watcher(ConfigMap, {})]));
   });
 
-  it("hold everywhere for namespaces that are chosen by label, and let these be watched", () => {
+  it("apply everywhere for namespaces that are selected by label, and let these be watched", () => {
     const rules = rbacRules([
       controller(Website, { namespaces: { labelSelector: "team=web" }, reconcile: () => undefined }),
     ]);
@@ -88,7 +88,7 @@ describe("the rules of workloads", () => {
     expect(rules.every(({ namespace }) => namespace === undefined)).toBe(true);
   });
 
-  it("allow for what a controller says that it writes, and keep clusters apart", () => {
+  it("include declared writes of used kinds, and keep clusters apart", () => {
     const one = controller(Plain, {
       uses: [
         scoped(Namespace, { writes: ["patch", "status"] }),
@@ -105,7 +105,7 @@ describe("the rules of workloads", () => {
     ]);
   });
 
-  it("let a controller that owns children elsewhere know its own cluster by the namespace kube-system", () => {
+  it("allow a controller with children in other clusters to identify its own cluster by kube-system", () => {
     const elsewhere = controller(Plain, {
       owns: [scoped(Secret, { namespaces: "all", cluster: "edge" })],
       reconcile,
@@ -119,12 +119,12 @@ describe("the rules of workloads", () => {
     ]);
   });
 
-  it("allow for what a controller says that it writes of its own kind", () => {
+  it("include declared writes of its own kind", () => {
     const own = controller(Plain, { writes: ["patch", "delete"], reconcile });
     expect(short(rbacRules([own]))).toEqual(["plains: get list watch patch delete", "events: create patch"]);
   });
 
-  it("merge those of several workloads, and leave out in a namespace what holds everywhere", () => {
+  it("merge several workloads, and leave out in a namespace what applies everywhere", () => {
     const rules = rbacRules([
       watcher(ConfigMap, { namespaces: ["a"], finalizer: "example.com/hold" }),
       watcher(ConfigMap, { name: "all" }),
@@ -133,7 +133,7 @@ describe("the rules of workloads", () => {
     expect(short(rules)).toEqual(["[a] configmaps: get list watch patch", "configmaps: get list watch"]);
   });
 
-  it("add the Lease by its name, and reviews where the manager asks for them", () => {
+  it("include the Lease by its name, and reviews if the manager needs them", () => {
     const options = { leaderElection: { name: "op", namespace: "ops" }, reviewsAccess: true };
     expect(short(rbacRules([], options))).toEqual([
       "[ops] leases: create",
@@ -153,7 +153,7 @@ describe("the rules of apps", () => {
     givenUp: [{ kind: Website, finalizer: "example.com/old" }],
   });
 
-  it("are those of their loops, of what they install, serve and give up", () => {
+  it("include their loops, and what they install, serve and give up", () => {
     expect(short(rbacRules([shops], { service: { namespace: "ops", name: "hooks" } }))).toEqual([
       "websites: list patch",
       "customresourcedefinitions: create",
@@ -174,7 +174,7 @@ describe("the rules of apps", () => {
   });
 });
 
-it("makes a ServiceAccount, and a role with its binding for each place", () => {
+it("creates a ServiceAccount, and a role with its binding for each place", () => {
   const rules = rbacRules([
     controller(Namespace, { uses: [scoped(Secret, { namespaces: ["a"], cluster: "edge" })], reconcile }),
   ]);

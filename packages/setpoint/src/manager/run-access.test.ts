@@ -14,7 +14,7 @@ vi.mock("../client/connect.js", () => ({ connect: async () => place.client as Cl
 it.each([
   [true, { protocol: "https:", status: 401 }],
   [false, { protocol: "http:", status: 200 }],
-])("metrics are guarded by RBAC where the process is a pod, else by loopback: %s", async (isPod, expected) => {
+])("metrics are guarded by RBAC in a pod, otherwise by loopback: %s", async (isPod, expected) => {
   await using world = await World.create();
   Object.assign(place, { isPod, client: world.cluster().client });
   const stop = new AbortController();

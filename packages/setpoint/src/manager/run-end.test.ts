@@ -29,7 +29,7 @@ await run(deaf, { grace: 100 });
 console.log("after run");
 `;
 
-it("ends a process that was told to end, although a reconciler goes on for ever", async () => {
+it("ends a process that was told to end, although a reconciler never returns", async () => {
   await using plane = await controlPlane({ listen: {} });
   await plane.client.create(ConfigMap, { metadata: { namespace: "default", name: "long" } });
   await using operator = new BuiltProcess(DEAF, plane.kubeconfig);
@@ -58,7 +58,7 @@ const forgets = controller(Secret, {
 await run(forgets);
 `;
 
-it("logs a rejection that nobody waits for, without the values of Secrets, and goes on", async () => {
+it("logs an unhandled rejection with Secrets masked, and goes on", async () => {
   await using plane = await controlPlane({ listen: {} });
   const metadata = { namespace: "default", name: "login" };
   await plane.client.create(Secret, { metadata, stringData: { password: "correct-horse-battery" } });

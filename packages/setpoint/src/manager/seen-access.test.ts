@@ -18,7 +18,7 @@ const Website = resource("web.example.com/v1/Website", {
 const short = (rules: readonly RbacRule[]): readonly string[] =>
   rules.map(({ resources, verbs }) => `${resources}: ${verbs.join(" ")}`);
 
-it("declared rules are confirmed by what a process did, and what it never needed is told", async () => {
+it("confirms declared rules by the requests of a process, and reports those that it never needed", async () => {
   await using env = await TestEnvironment.create({ kinds: [Website] });
   const websites = controller(Website, {
     owns: [ConfigMap],

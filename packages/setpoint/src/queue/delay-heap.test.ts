@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DelayHeap } from "./delay-heap.js";
 
 describe("DelayHeap", () => {
-  it("gives slots back by their earliest time, equal ones in the order of their coming", () => {
+  it("returns slots by due time, equal ones in order of insertion", () => {
     const step = fc.record({
       slot: fc.nat(40),
       dueMs: fc.nat(20),

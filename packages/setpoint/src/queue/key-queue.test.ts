@@ -17,7 +17,7 @@ function takeAll(queue: KeyQueue<Causes>, nowMs = 0): string[] {
 }
 
 describe("KeyQueue", () => {
-  it("holds a key once and merges what is said of it", () => {
+  it("holds a key once and merges its causes", () => {
     const queue = newQueue();
     expect(queue.add("a/x", ["created"], "normal", 0)).toBe(true);
     expect(queue.add("a/x", ["updated"], "normal", 1)).toBe(false);
@@ -26,7 +26,7 @@ describe("KeyQueue", () => {
     expect(queue.take(5)).toBeUndefined();
   });
 
-  it("hands a key that was added while it was processed out again after done, once [case 56]", () => {
+  it("hands out a key again after done, once, if it was added while it was processed [case 56]", () => {
     const queue = newQueue();
     queue.add("a/x", ["first"], "normal", 0);
     const item = queue.take(0)!;
@@ -40,7 +40,7 @@ describe("KeyQueue", () => {
     expect(queue.take(0)).toBeUndefined();
   });
 
-  it("keeps nothing of a key that is done: a hundred thousand names in turn use one slot", () => {
+  it("keeps nothing of a finished key: a hundred thousand names in turn use one slot", () => {
     const queue = new KeyQueue<string>((_, later) => later);
     const slots = new Set<number>();
     for (let at = 0; at < 100_000; at++) {
@@ -52,7 +52,7 @@ describe("KeyQueue", () => {
     expect(slots.size).toBe(1);
   });
 
-  it("ignores a second done, also when the key is in other hands by then", () => {
+  it("ignores a second done, also when somebody else processes the key by then", () => {
     const queue = newQueue();
     queue.add("a/x", [], "normal", 0);
     const first = queue.take(0)!;
@@ -67,7 +67,7 @@ describe("KeyQueue", () => {
   it.each([
     [50, 70, 50],
     [50, 30, 30],
-  ])("case 57: a key delayed by %i ms and by %i ms is handed out once, at %i", (firstMs, secondMs, servedMs) => {
+  ])("a key delayed by %i ms and by %i ms is handed out once, at %i [case 57]", (firstMs, secondMs, servedMs) => {
     const queue = newQueue();
     queue.addAt("a/x", ["first"], "normal", firstMs);
     queue.addAt("a/x", ["second"], "normal", secondMs);
@@ -78,7 +78,7 @@ describe("KeyQueue", () => {
     expect([queue.delayed, queue.promote(1_000)]).toEqual([0, 0]);
   });
 
-  it("lets an add at once serve a pending delay, so that the key does not run twice", () => {
+  it("lets an immediate add replace a pending delay, so that the key does not run twice", () => {
     const queue = newQueue();
     queue.addAt("a/x", ["retry"], "low", 1_000);
     queue.add("a/x", ["updated"], "normal", 1);
@@ -86,7 +86,7 @@ describe("KeyQueue", () => {
     expect(queue.nextDueMs).toBeUndefined();
   });
 
-  it("keeps a delay that was asked for while the key was processed", () => {
+  it("keeps a delay that was requested while the key was processed", () => {
     const queue = newQueue();
     queue.add("a/x", ["first"], "normal", 0);
     const item = queue.take(0)!;
@@ -97,7 +97,7 @@ describe("KeyQueue", () => {
     expect(takeAll(queue)).toEqual(["a/x"]);
   });
 
-  it("does not hand out a key in use, keeps the highest priority, counts only keys in line [case 60]", () => {
+  it("does not hand out a key in use, keeps the highest priority, and counts only queued keys [case 60]", () => {
     const queue = newQueue();
     queue.add("a/x", [], "low", 0);
     queue.add("b/y", [], "normal", 0);
@@ -114,7 +114,7 @@ describe("KeyQueue", () => {
     expect(queue.take(0)!.key).toBe("a/x");
   });
 
-  it("takes back a delayed add, and nothing else", () => {
+  it("cancels a delayed add, and nothing else", () => {
     const queue = newQueue();
     queue.addAt("a/x", ["retry"], "low", 10);
     queue.addAt("a/y", ["retry"], "low", 10);
@@ -123,7 +123,7 @@ describe("KeyQueue", () => {
     expect(takeAll(queue)).toEqual(["a/y"]);
   });
 
-  it("serves a namespace with one key beside one with thousands, in its turn", () => {
+  it("serves a namespace with one key in turn beside one with thousands", () => {
     const queue = newQueue();
     for (let at = 0; at < 5_000; at++) queue.add(`noisy/${at}`, [], "normal", 0);
     queue.add("quiet/x", [], "normal", 0);
@@ -131,7 +131,7 @@ describe("KeyQueue", () => {
     expect(takeAll(queue).slice(0, 3)).toEqual(["noisy/0", "quiet/x", "cluster-wide"]);
   });
 
-  it("serves every low key under an endless load of urgent ones", () => {
+  it("serves every low-priority key under an endless load of urgent ones", () => {
     const queue = newQueue();
     const waiting = new Set(Array.from({ length: 50 }, (_, at) => `team-${at % 5}/low-${at}`));
     for (const key of waiting) queue.add(key, [], "low", 0);
@@ -170,7 +170,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe("KeyQueue, whatever happens", () => {
-  it("loses no cause, runs no key twice at once, and is never later than the earliest delay asked for [case 14]", () => {
+  it("loses no cause, runs no key twice at once, and is never later than the earliest requested delay [case 14]", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
         const queue = newQueue();

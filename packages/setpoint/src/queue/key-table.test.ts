@@ -10,7 +10,7 @@ describe("KeyTable", () => {
   it.each([
     ["a good hash", goodHash],
     ["colliding hashes", poorHash],
-  ])("finds what was put in and not taken out, with %s", (_, hash) => {
+  ])("finds exactly what was inserted and not removed, with %s", (_, hash) => {
     const step = fc.record({ key: fc.string({ maxLength: 5 }), isRemoval: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -32,7 +32,7 @@ describe("KeyTable", () => {
     );
   });
 
-  it("grows, and uses freed slots again", () => {
+  it("grows, and reuses freed slots", () => {
     const table = new KeyTable();
     const keys = Array.from({ length: 5_000 }, (_, at) => `namespace-${at % 7}/name-${at}`);
     const slots = keys.map((key) => table.insert(key, goodHash(key)));

@@ -17,7 +17,7 @@ function shiftAll(lines: ReadyLines): number[] {
 }
 
 describe("ReadyLines", () => {
-  it("serves a lane in the order of coming", () => {
+  it("serves a lane in order of arrival", () => {
     const lines = linesFor(4);
     for (const slot of [2, 0, 3, 1]) {
       lines.join(slot, 1);
@@ -35,7 +35,7 @@ describe("ReadyLines", () => {
     expect(shiftAll(lines)).toEqual([0, 4, 6, 1, 5, 2, 3]);
   });
 
-  it("gives lanes with work shares that differ by one at most", () => {
+  it("gives busy lanes shares that differ by one at most", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 2, maxLength: 6 }), (lengths) => {
         const total = lengths.reduce((sum, length) => sum + length, 0);
@@ -58,7 +58,7 @@ describe("ReadyLines", () => {
     );
   });
 
-  it("lets a lower band wait, but not for ever", () => {
+  it("lets a lower band wait, but not forever", () => {
     const lines = linesFor(100);
     for (let slot = 0; slot < 100; slot++) lines.join(slot, 0);
     for (let slot = 0; slot < 40; slot++) lines.push(slot, HIGH);
@@ -69,7 +69,7 @@ describe("ReadyLines", () => {
     expect(order.slice(PATIENCE, PATIENCE + 2)).toEqual([50, 60]);
   });
 
-  it("takes a slot out of the middle of its line, and its lane out of the turn", () => {
+  it("removes a slot from the middle of its line, and its lane from the turn", () => {
     const lines = linesFor(8);
     for (const [slot, lane] of [1, 1, 1, 2, 3].entries()) {
       lines.join(slot, lane);

@@ -34,7 +34,7 @@ describe("WorkQueue", () => {
     expect((await second)!.key).toBe("a/y");
   });
 
-  it("lets the workers go that wait when they are dismissed, and loses no key by it", async () => {
+  it("releases waiting workers when they are dismissed, and loses no key", async () => {
     const { queue } = newQueue();
     const waiting = [queue.get(), queue.get()];
     queue.dismiss();
@@ -46,7 +46,7 @@ describe("WorkQueue", () => {
     expect((await later)!.key).toBe("a/y");
   });
 
-  it("an item due in 200 ms has not run after 50 and has run once after 300 [case 15]", async () => {
+  it("runs an item due in 200 ms not after 50, and once after 300 [case 15]", async () => {
     const { clock, queue } = newQueue();
     const served = work(queue, clock);
     queue.add("a/x", [], { after: 200 });
@@ -66,7 +66,7 @@ describe("WorkQueue", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("a delayed add does not raise the number of retries; a retry does, until the key is forgotten [case 16]", () => {
+  it("counts retries, but not delayed adds, until the key is forgotten [case 16]", () => {
     const { queue } = newQueue({ backoff: { initial: 100, jitter: 0 } });
     queue.add("a/x", ["requeue"], { after: 10 });
     expect(queue.retries("a/x")).toBe(0);
@@ -76,17 +76,17 @@ describe("WorkQueue", () => {
     expect([queue.retries("a/x"), queue.retry("a/x", ["retry"])]).toEqual([0, 100]);
   });
 
-  it("retries after a time that is asked for, however long the back-off, and counts that", () => {
+  it("retries after a requested time instead of the back-off, and counts it", () => {
     const { queue } = newQueue({ backoff: { initial: 100, jitter: 0 } });
     expect([queue.retry("a/x", [], { after: 7 }), queue.retries("a/x"), queue.retry("a/x", [])]).toEqual([7, 1, 200]);
   });
 
-  it("limits all retries together where asked to", () => {
+  it("limits all retries together on request", () => {
     const { queue } = newQueue({ backoff: { initial: 1, jitter: 0 }, retryLimit: { perSecond: 10, burst: 2 } });
     expect(["a", "b", "c", "d"].map((key) => queue.retry(key, []))).toEqual([1, 1, 100, 200]);
   });
 
-  it("takes back pending retries of one key only, also while that key runs [case 17]", async () => {
+  it("cancels pending retries of one key only, also while that key runs [case 17]", async () => {
     const { clock, queue } = newQueue();
     queue.add("a/x", ["first"]);
     const running = queue.take()!;
@@ -99,7 +99,7 @@ describe("WorkQueue", () => {
     expect(served).toEqual(["a/y at 10"]);
   });
 
-  it("after shutDown hands out what is in line, drops what is delayed, refuses adds and ends its workers [case 18]", async () => {
+  it("after shutDown hands out queued keys, drops delayed ones, refuses adds and ends its workers [case 18]", async () => {
     const { clock, queue } = newQueue();
     queue.add("a/x", []);
     queue.add("a/later", [], { after: 50 });
@@ -111,7 +111,7 @@ describe("WorkQueue", () => {
     expect([clock.pendingTimers, queue.isShutDown]).toEqual([0, true]);
   });
 
-  it("drains only when a key that became dirty has run again [case 56]", async () => {
+  it("is drained only when a key that was added again has run again [case 56]", async () => {
     const { clock, queue } = newQueue();
     queue.add("a/x", ["first"]);
     const item = queue.take()!;
@@ -131,7 +131,7 @@ describe("WorkQueue", () => {
     expect(isDrained).toBe(true);
   });
 
-  it("gives up the wait for a drain with the signal", async () => {
+  it("gives up waiting for a drain with the signal", async () => {
     const { queue } = newQueue();
     queue.add("a/x", []);
     const controller = new AbortController();
@@ -141,7 +141,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(1);
   });
 
-  it("tells its observer what came, how long it waited and how long it took", async () => {
+  it("reports to its observer what arrived, how long it waited and how long it took", async () => {
     const seen: string[] = [];
     const { clock, queue } = newQueue({
       backoff: { initial: 10, jitter: 0 },

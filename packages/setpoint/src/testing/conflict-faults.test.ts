@@ -27,7 +27,7 @@ const WRITES_OF_ALL_VERBS = [
 ].length;
 
 describe("an operator that meets conflicts", () => {
-  it("comes to its end although each of its writes meets a conflict at first", async () => {
+  it("reaches its end state although each of its writes gets a conflict at first", async () => {
     await using env = await create();
     const refused = new Set<string>();
     using _fault = env.fault((request) => {
@@ -47,7 +47,7 @@ describe("an operator that meets conflicts", () => {
     expect((await env.client.get(Website, "a", here)).metadata.finalizers).toEqual(["setpoint.dev/websites"]);
   });
 
-  it("passes through the same states whichever of its writes meets a conflict", async () => {
+  it("passes through the same states whichever of its writes gets a conflict", async () => {
     const play = async (conflictAt: number): Promise<{ readonly writes: number; readonly states: unknown }> => {
       await using env = await create({ loops: [allVerbs] });
       let writes = 0;

@@ -53,7 +53,7 @@ async function stop(env: TestEnvironment, manager: Manager): Promise<void> {
 }
 
 describe("an operator under faults", () => {
-  it("catches up with all that it missed while its watches were cut for minutes", async () => {
+  it("catches up with everything that it missed while its watches were cut for minutes", async () => {
     await using env = await create();
     await createSite(env, "a");
     await createSite(env, "gone");
@@ -72,7 +72,7 @@ describe("an operator under faults", () => {
     expect(await env.client.find(Website, "gone", here)).toBeUndefined();
   });
 
-  it("undoes nothing that is newer than its cache, stale by seconds", async () => {
+  it("does not undo changes that are newer than its stale cache", async () => {
     let ask: (key: string) => void = () => {};
     const onDemand: Trigger = {
       name: "on-demand",
@@ -99,7 +99,7 @@ describe("an operator under faults", () => {
     lag[Symbol.dispose]();
   });
 
-  it("keeps the conditions that others have set since its cache, stale by seconds, was told", async () => {
+  it("keeps conditions that others set after its stale cache", async () => {
     let ask: (key: string) => void = () => {};
     const onDemand: Trigger = {
       name: "on-demand",
@@ -136,7 +136,7 @@ describe("an operator under faults", () => {
     expect(seen.at(-1)).toBe("updated Ready,Theirs");
   });
 
-  it("runs for a finalizer that somebody else has put on before its own, its cache stale by seconds", async () => {
+  it("runs for a finalizer that somebody else added before its own, with a stale cache", async () => {
     const seen: string[] = [];
     const declared = controller(Website, {
       reconcile: (_, ctx) => void seen.push(ctx.action),
@@ -156,7 +156,7 @@ describe("an operator under faults", () => {
     ]);
   });
 
-  it("works on when its CRD is removed and restored", async () => {
+  it("goes on when its CRD is removed and restored", async () => {
     await using env = await create();
     await createSite(env, "a");
     await env.idle();
@@ -182,7 +182,7 @@ describe("an operator under faults", () => {
     expect(child.metadata.ownerReferences).toMatchObject([{ uid: metadata.uid }]);
   });
 
-  it("makes its children anew when the CRD of their kind is removed and restored", async () => {
+  it("recreates its children when their CRD is removed and restored", async () => {
     const { spec } = websiteDefinition();
     const names = { plural: "parts", singular: "part", kind: "Part", listKind: "PartList" };
     const definition = { metadata: { name: "parts.web.example.com" }, spec: { ...spec, names } };
@@ -232,7 +232,7 @@ describe("an operator under faults", () => {
     await stop(env, manager);
   });
 
-  it("says what it may not list, and lists it once it may", async () => {
+  it("names what it may not list, and lists it once it may", async () => {
     await using env = await TestEnvironment.create({ kinds: [websiteDefinition()] });
     const account = await createAccount(env);
     await createSite(env, "a");
@@ -250,7 +250,7 @@ describe("an operator under faults", () => {
     await stop(env, manager);
   });
 
-  it("runs a healthy key at once in the midst of 1,000 that fail", async () => {
+  it("runs a healthy key at once among 1,000 failing ones", async () => {
     const reconciled: string[] = [];
     let onRun: ((name: string) => Promise<unknown> | undefined) | undefined;
     const declared = controller(Website, {
@@ -282,7 +282,7 @@ describe("an operator under faults", () => {
     }
   }, 60_000);
 
-  it("takes what a reconcile throws after its signal for that run's end, and nothing else", async () => {
+  it("reports the error of a reconcile that fails after its signal once, and retries the run", async () => {
     const errors: unknown[] = [];
     let runs = 0;
     const declared = controller(Website, {
@@ -304,7 +304,7 @@ describe("an operator under faults", () => {
     expect(env.operator.manager.trouble()).toEqual([]);
   });
 
-  it("is not upset by what a reconcile throws once it was given up, and runs the object again", async () => {
+  it("is not disturbed by an error of an abandoned reconcile, and runs the object again", async () => {
     const errors: unknown[] = [];
     let runs = 0;
     let fail: (error: Error) => void = () => {};
@@ -328,7 +328,7 @@ describe("an operator under faults", () => {
     expect([runs, errors.length]).toEqual([2, 1]);
   });
 
-  it("is aborted in mid-reconcile when its lease is lost, its request in flight too, and writes nothing more", async () => {
+  it("is aborted during a reconcile and a request when its lease is lost, and writes nothing more", async () => {
     const ends: string[] = [];
     const declared = controller(Website, {
       owns: [ConfigMap],
@@ -360,7 +360,7 @@ describe("an operator under faults", () => {
     expect(await shown(env, "a")).toEqual([undefined, undefined]);
   });
 
-  it("has another process finish what it was at when it lost its lease, its effect in flight aborted", async () => {
+  it("lets another process finish its work after its lease is lost and its effect aborted", async () => {
     const ends: unknown[] = [];
     const declared = controller(Website, {
       owns: [ConfigMap],
@@ -393,7 +393,7 @@ describe("an operator under faults", () => {
     expect(first.writes).toEqual([]);
   });
 
-  it("whose watcher holds the lease no longer has its step and its request in flight aborted, and sends nothing more", async () => {
+  it("aborts the step and request of a watcher that lost its lease, and sends nothing more", async () => {
     const errors: unknown[] = [];
     const declared = watcher(Website, { finalizer: "example.com/audit", onError: (error) => errors.push(error) });
     await using env = await create({ loops: [declared], manager: { name: "app", leaderElection: { namespace } } });

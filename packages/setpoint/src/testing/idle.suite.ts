@@ -67,7 +67,7 @@ const isLease = (path: string): boolean => path.includes("/leases/");
 /** An operator that has nothing to do, with so many objects and three times as many children. */
 export function idleSuite(objects: number): void {
   describe(`an idle operator of ${objects} objects and ${3 * objects} children`, () => {
-    it("rests for an hour, writes nothing after a restart, and removes a field that was given up meanwhile", async () => {
+    it("rests for an hour, writes nothing after a restart, and removes a field that was dropped meanwhile", async () => {
       await using env = await TestEnvironment.create({
         kinds: [websiteDefinition()],
         manager: { name: "app", leaderElection: { namespace } },
@@ -107,7 +107,7 @@ export function idleSuite(objects: number): void {
       expect(children.filter(({ data }) => data?.color !== undefined || data?.part === undefined)).toEqual([]);
     }, 1_800_000);
 
-    it("writes nothing for an hour, nor after a restart, where the server normalises what it applies", async () => {
+    it("writes nothing for an hour, nor after a restart, although the server normalises what it applies", async () => {
       const count = Math.min(objects, 50);
       await using env = await TestEnvironment.create({ kinds: [websiteDefinition()] });
       await env.client.create(ConfigMap, { metadata: { namespace, name: "settings" }, data: { text: "hello" } });

@@ -15,7 +15,7 @@ const preview = (name: string, namespace = "default") => ({
 });
 
 describe("a process that has crashed", () => {
-  it("sees no step of a watch any more, nor handles one", async () => {
+  it("neither receives nor handles watch events any more", async () => {
     const seen: string[] = [];
     const steps = watcher(Preview, { add: ({ metadata }) => void seen.push(metadata.name) });
     const copies = controller(Preview, {
@@ -67,7 +67,7 @@ describe("a process that has crashed", () => {
     expect(runs() - before).toBeLessThanOrEqual(2);
   });
 
-  it("renews its lease no more: another takes over when it has run out", async () => {
+  it("no longer renews its lease: another process takes over when it has expired", async () => {
     const seen: string[] = [];
     const noted = (process: string) =>
       controller(Preview, {
@@ -93,7 +93,7 @@ describe("a process that has crashed", () => {
 });
 
 describe("the writes of a process", () => {
-  it("are those of kinds, objects and namespaces of any name; events, leases and reviews of Kubernetes are none", async () => {
+  it("include kinds, objects and namespaces of any name, but not events, leases and reviews of Kubernetes", async () => {
     const previews = controller(Preview, {
       owns: [ConfigMap],
       async reconcile({ metadata: { name, labels } }, ctx) {
@@ -129,7 +129,7 @@ describe("the writes of a process", () => {
 });
 
 describe("a process that is cut off", () => {
-  it("never hears of what the server did when the line broke", async () => {
+  it("does not learn what the server did when the connection broke", async () => {
     await using env = await TestEnvironment.create({ kinds: [Preview] });
     const operator = await env.start([]);
     const { client } = operator;
@@ -144,7 +144,7 @@ describe("a process that is cut off", () => {
     expect(await client.find(Preview, "a", here)).toBeDefined();
   });
 
-  it("stays so until the last cut is mended", async () => {
+  it("stays cut off until the last cut is undone", async () => {
     await using env = await TestEnvironment.create({});
     const operator = await env.start([]);
     const [first, second] = [operator.cut(), operator.cut()];
@@ -156,7 +156,7 @@ describe("a process that is cut off", () => {
   });
 });
 
-it("a request that hangs ends with its signal, also where that was aborted before", async () => {
+it("a hanging request ends with its signal, also if that was aborted before", async () => {
   await using env = await TestEnvironment.create({});
   const { client } = await env.start([]);
   using _fault = env.fault(() => "hang");

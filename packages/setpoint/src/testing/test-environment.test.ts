@@ -7,7 +7,7 @@ type Kinds = TestEnvironmentOptions["kinds"];
 
 describe("a test environment", () => {
   it.each([[{}], [ConfigMap], [undefined], ["Website"]])(
-    "refuses what is no kind to be installed: %o",
+    "refuses to install a value that is no kind: %o",
     async (kind) => {
       const created = TestEnvironment.create({ kinds: [kind] as unknown as Kinds });
       await expect(created).rejects.toMatchObject({
@@ -17,7 +17,7 @@ describe("a test environment", () => {
     },
   );
 
-  it("refuses options that there are not", async () => {
+  it("refuses unknown options", async () => {
     await expect(TestEnvironment.create({ loop: [] } as never)).rejects.toMatchObject({
       code: "CONTROLLER_INVALID",
       message:
@@ -25,7 +25,7 @@ describe("a test environment", () => {
     });
   });
 
-  it("installs definitions as they are", async () => {
+  it("installs definitions unchanged", async () => {
     const names = { kind: "Website", plural: "websites" };
     const schema = { openAPIV3Schema: { type: "object" } };
     const versions = [{ name: "v1", served: true, storage: true, schema }];
@@ -35,7 +35,7 @@ describe("a test environment", () => {
     expect((await env.client.raw({ method: "GET", path })).status).toBe(200);
   });
 
-  it("ends although a reconcile hangs, however long the grace", async () => {
+  it("ends although a reconcile hangs, however long the grace period", async () => {
     const deaf = controller(ConfigMap, { namespaces: ["default"], reconcile: () => new Promise<void>(() => {}) });
     const env = await TestEnvironment.create({ loops: [deaf], manager: { grace: 600_000 } });
     await env.client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } });
@@ -44,7 +44,7 @@ describe("a test environment", () => {
     expect(env.operator.manager.stuck).toContain("controller configmaps default/a");
   });
 
-  it("lets the seed decide in which order things happen that wait for a random time", async () => {
+  it("orders random delays by its seed", async () => {
     const play = async (seed: number): Promise<readonly string[]> => {
       const order: string[] = [];
       const flaky = controller(ConfigMap, {

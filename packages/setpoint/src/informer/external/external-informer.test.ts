@@ -73,7 +73,7 @@ describe("external informer", () => {
     expect(names).toEqual(["a", "b"]);
   });
 
-  it("tells of a delete although the body was lost, and reads a lost body from the server", async () => {
+  it("delivers a delete although the body was lost, and reads a lost body from the server", async () => {
     const first = new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true");
     const second = new ScriptedStream().send("ADDED", widget("b", 2)).bookmark(9, "true");
     const { clock, bodies, informer, seen } = start([first, second]);
@@ -93,7 +93,7 @@ describe("external informer", () => {
     expect([...informer.keys()]).toEqual(["default/b"]);
   });
 
-  it("with streamed lists syncs an empty collection, and not before the end of any other", async () => {
+  it("with streamed lists syncs an empty collection, and any other only at its end", async () => {
     const empty = start([new ScriptedStream().bookmark(3, "true")]);
     await empty.informer.synced();
     expect([empty.informer.isSynced, empty.informer.size]).toEqual([true, 0]);
@@ -106,7 +106,7 @@ describe("external informer", () => {
     expect(informer.size).toBe(1);
   });
 
-  it("with streamed lists finds what was deleted while it was disconnected", async () => {
+  it("with streamed lists finds objects that were deleted while it was disconnected", async () => {
     const first = new ScriptedStream().send("ADDED", widget("a", 1), widget("b", 2)).bookmark(3, "true");
     const second = new ScriptedStream().send("ADDED", widget("b", 2)).bookmark(9, "true");
     const { clock, informer, seen } = start([first, second]);
@@ -116,7 +116,7 @@ describe("external informer", () => {
     expect(seen).toEqual(["add default/a@1", "add default/b@2", "delete default/a@1"]);
   });
 
-  it("lists every object, whole, of any number", async () => {
+  it("lists every object completely, however many", async () => {
     const stream = new ScriptedStream();
     const names = Array.from({ length: 1_200 }, (_, at) => `w-${at}`);
     stream
@@ -131,7 +131,7 @@ describe("external informer", () => {
     );
   });
 
-  it("passes over nothing while the body store fails", async () => {
+  it("skips nothing while the body store fails", async () => {
     const stream = new ScriptedStream().send("ADDED", widget("a", 1)).bookmark(2, "true");
     const { clock, bodies, informer, seen, errors } = start([stream]);
     bodies.failures = 2;
@@ -145,7 +145,7 @@ describe("external informer", () => {
     expect(informer.backlog).toBe(0);
   });
 
-  it("does not take a body of another life of the name for the object", async () => {
+  it("does not mistake a body of a former object of the same name for the object", async () => {
     const { informer, bodies } = start([new ScriptedStream().send("ADDED", widget("a", 5)).bookmark(6, "true")]);
     await informer.synced();
     const other = widget("a", 8, { uid: "other" });

@@ -12,7 +12,7 @@ describe("reflector: a kind that comes and goes", () => {
   /** As a real server answers for a group that it does not know. */
   const notFound = () => ({ ...json("404 page not found", 404), headers: { "content-type": "text/plain" } });
 
-  it("waits for a kind that is missing, takes it up, sees it vanish and come back", async () => {
+  it("waits for a missing kind, and follows it as it appears, vanishes and comes back", async () => {
     let isServed = false;
     let stream = new ScriptedStream();
     const { clock, api, widgets, seen, keys } = start((call) => {
@@ -58,7 +58,7 @@ describe("reflector: a kind that comes and goes", () => {
     expect(widgets.status()).toMatchObject({ phase: "backing-off", lastError: { code: "INFORMER_KIND_UNCLEAR" } });
   });
 
-  it("asks discovery again where its answer falls silent", async () => {
+  it("repeats discovery if its response stalls", async () => {
     const silent = new ScriptedStream();
     const streams = [new ScriptedStream().send("ADDED", widget("a", 5)).bookmark(6, "true")];
     const { clock, widgets } = start((call, count) => {

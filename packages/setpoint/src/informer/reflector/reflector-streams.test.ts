@@ -6,7 +6,7 @@ describe("reflector: streamed lists", () => {
   const isListing = (call: { readonly query: Readonly<Record<string, string>> }): boolean =>
     call.query.sendInitialEvents === "true";
 
-  it("shows nothing before the end bookmark, and then what the stream made of it [case 48]", async () => {
+  it("shows nothing before the end bookmark, then the result of all streamed events [case 48]", async () => {
     const stream = new ScriptedStream();
     const { clock, api, widgets, keys, handler } = start(() => stream);
     stream.send("ADDED", widget("a", 1), widget("b", 2), widget("c", 3));
@@ -28,7 +28,7 @@ describe("reflector: streamed lists", () => {
     });
   });
 
-  it("an empty collection is synced by its bookmark alone [case 48]", async () => {
+  it("syncs an empty collection by its bookmark alone [case 48]", async () => {
     const { clock, widgets, handler } = start(() => new ScriptedStream().bookmark(3, "true"));
     await clock.settle();
     await handler.synced;
@@ -38,7 +38,7 @@ describe("reflector: streamed lists", () => {
   it.each([
     ["invalid", failure(422, "Invalid", "sendInitialEvents: Forbidden"), false],
     ["an internal error", failure(500, "InternalError"), true],
-  ])('case 49: refused as %s, it lists at "0" in pages of 500 and watches', async (_, refusal, triesAgain) => {
+  ])('refused as %s, it lists at "0" in pages of 500 and watches [case 49]', async (_, refusal, triesAgain) => {
     const streams = [new ScriptedStream(), new ScriptedStream()];
     const [first] = streams;
     const { clock, api } = start((call) =>
@@ -52,7 +52,7 @@ describe("reflector: streamed lists", () => {
     expect(api.watches.filter(isListing)).toHaveLength(triesAgain ? 2 : 1);
   });
 
-  it("on 429 it asks for the streamed list again [case 49]", async () => {
+  it("repeats the streamed list after 429 [case 49]", async () => {
     const { clock, api, widgets } = start((_, count) =>
       count < 3 ? failure(429, "TooManyRequests") : new ScriptedStream().bookmark(3, "true"),
     );
@@ -61,7 +61,7 @@ describe("reflector: streamed lists", () => {
     expect([api.calls.length, widgets.status().synced]).toEqual([3, true]);
   });
 
-  it("cut before its end it begins anew; after it, a plain watch goes on; a 410 then leads to a new list [case 50]", async () => {
+  it("restarts if cut before its end; later a plain watch continues, and a 410 leads to a new list [case 50]", async () => {
     const streams = [
       new ScriptedStream().send("ADDED", widget("old", 1)).close(),
       new ScriptedStream().send("ADDED", widget("a", 2)).bookmark(5, "true").close(),
@@ -81,7 +81,7 @@ describe("reflector: streamed lists", () => {
     expect(keys()).toEqual(["b"]);
   });
 
-  it('asks for the newest ("") after 410 or a too large version', async () => {
+  it('asks for the newest version ("") after 410 or a too large version', async () => {
     for (const stale of [failure(410, "Expired"), failure(504, "Timeout", "Too large resource version")]) {
       const first = new ScriptedStream().bookmark(5, "true");
       const { clock, api } = start((_, count) => [first, stale, new ScriptedStream().bookmark(9, "true")][count - 1]!);
@@ -110,7 +110,7 @@ describe("reflector: streamed lists", () => {
     expect(api.lists.at(-1)?.query.labelSelector).toBe("a=b");
   });
 
-  it("lets a long streamed list take its time while objects come", async () => {
+  it("lets a long streamed list take its time while objects arrive", async () => {
     const stream = new ScriptedStream();
     const { clock, api, widgets } = start(() => stream);
     for (let number = 0; number < 10; number++) {
@@ -122,7 +122,7 @@ describe("reflector: streamed lists", () => {
     expect([api.calls.length, widgets.status().objects]).toEqual([1, 10]);
   });
 
-  it("does not ask for streamed lists where they are switched off", async () => {
+  it("does not ask for streamed lists if they are switched off", async () => {
     const { clock, api } = start(({ isWatch }) => (isWatch ? new ScriptedStream() : listOf(10, [])), LISTS);
     await clock.settle();
     expect(api.calls.some(isListing)).toBe(false);

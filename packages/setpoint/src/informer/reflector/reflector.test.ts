@@ -22,7 +22,7 @@ describe("reflector: lists", () => {
     expect(versions(api.watches)).toEqual(["10", "20"]);
   });
 
-  it("a page that expired is followed by one full list at the first page's version [case 43]", async () => {
+  it("repeats a list whose page expired without pages, at the first page's version [case 43]", async () => {
     const first = new ScriptedStream();
     const { clock, api, keys } = start(
       ({ isWatch, query }) => {
@@ -42,7 +42,7 @@ describe("reflector: lists", () => {
     expect(keys()).toEqual(["a", "b"]);
   });
 
-  it("asks for pages of the size that was set", async () => {
+  it("asks for pages of the configured size", async () => {
     const { clock, api } = start(({ isWatch }) => (isWatch ? new ScriptedStream() : listOf(10, [])), {
       ...LISTS,
       pageSize: 7,
@@ -51,7 +51,7 @@ describe("reflector: lists", () => {
     expect(api.lists.map((call) => call.query.limit)).toEqual(["7"]);
   });
 
-  it("waits for its sync without asking for it: no timer, no request", async () => {
+  it("waits for its sync without polling: no timer, no request", async () => {
     const { clock, api, widgets } = start(() => new Promise<never>(() => {}), LISTS);
     await clock.settle();
     const [timers, calls] = [clock.pendingTimers, api.calls.length];
@@ -62,7 +62,7 @@ describe("reflector: lists", () => {
     expect((await waiting).every(({ status }) => status === "rejected")).toBe(true);
   });
 
-  it("takes all pages of a list as one, at the first page's version", async () => {
+  it("treats all pages of a list as one, at the first page's version", async () => {
     const { clock, api, keys } = start(({ isWatch, query }) => {
       if (isWatch) return new ScriptedStream();
       return query.continue ? listOf(10, [widget("b", 3)]) : listOf(10, [widget("a", 2)], "next");
@@ -73,7 +73,7 @@ describe("reflector: lists", () => {
     expect(versions(api.watches)).toEqual(["10"]);
   });
 
-  it('goes on asking for pages where the first list at "0" came in pages', async () => {
+  it('continues to list in pages if the first list at "0" came in pages', async () => {
     const first = new ScriptedStream();
     const { clock, api } = start(({ isWatch, query }) => {
       if (isWatch) return query.resourceVersion === "10" ? first : new ScriptedStream();
@@ -93,7 +93,7 @@ describe("reflector: lists", () => {
       failure(504, "Timeout", "slow", { causes: [{ reason: "", message: "Too large resource version" }] }),
     ],
     ["its message", failure(504, "Timeout", "Too large resource version: 10, current: 5")],
-  ])('case 44: "too large resource version", said by %s, leads to a list at ""', async (_, tooLarge) => {
+  ])('"too large resource version", in the form of %s, leads to a list at "" [case 44]', async (_, tooLarge) => {
     const first = new ScriptedStream();
     const { clock, api } = start(({ isWatch, query }) => {
       if (isWatch) return query.resourceVersion === "10" ? first : new ScriptedStream();
@@ -106,7 +106,7 @@ describe("reflector: lists", () => {
     expect(versions(api.lists)).toEqual(["0", "10", ""]);
   });
 
-  it("believes a server whose history was reset to a lower version", async () => {
+  it("accepts a server whose history was reset to a lower version", async () => {
     const streams = [new ScriptedStream(), new ScriptedStream()];
     const watches = [...streams];
     const { clock, keys, seen } = start(({ isWatch, query }) => {
@@ -128,7 +128,7 @@ describe("reflector: lists", () => {
   it.each([
     ["a table", json({ kind: "Table", apiVersion: "meta.k8s.io/v1", metadata: { resourceVersion: "3" }, rows: [] })],
     ["a page of a proxy", { ...json("<html>"), headers: { "content-type": "application/json" } }],
-  ])("takes %s for a failure and lists again", async (_, answer) => {
+  ])("treats %s as a failure and lists again", async (_, answer) => {
     const { clock, api, widgets } = start(
       ({ isWatch }, count) => (isWatch ? new ScriptedStream() : count === 1 ? answer : listOf(10, [widget("a", 2)])),
       LISTS,
@@ -144,7 +144,7 @@ describe("reflector: lists", () => {
     expect(widgets.status()).toMatchObject({ phase: "watching", synced: true, objects: 1 });
   });
 
-  it("waits from 0.8 to 60 s between failures, longer each time, and says what failed", async () => {
+  it("waits from 0.8 to 60 s between failures, longer each time, and reports the error", async () => {
     const started: number[] = [];
     const { clock, widgets } = start(async () => {
       await undefined;
@@ -164,7 +164,7 @@ describe("reflector: lists", () => {
 });
 
 describe("reflector: watches", () => {
-  it("429 four times on opening the watch makes one list and five watches [case 45]", async () => {
+  it("opens the watch five times after one list if opening gets 429 four times [case 45]", async () => {
     const { clock, api } = start(
       ({ isWatch }) =>
         !isWatch ? listOf(10, []) : api.watches.length < 5 ? failure(429, "TooManyRequests") : new ScriptedStream(),
@@ -174,7 +174,7 @@ describe("reflector: watches", () => {
     expect([api.lists.length, api.watches.length]).toEqual([1, 5]);
   });
 
-  it("429 within the stream backs off and watches again, without a list [case 45]", async () => {
+  it("backs off and watches again without a list after 429 within the stream [case 45]", async () => {
     const { clock, api, widgets } = start(
       ({ isWatch }) =>
         isWatch ? new ScriptedStream().send("ERROR", statusBody(429, "TooManyRequests")) : listOf(10, []),
@@ -188,7 +188,7 @@ describe("reflector: watches", () => {
     expect(api.lists).toHaveLength(1);
   });
 
-  it("a refused connection backs off and watches again, without a list", async () => {
+  it("backs off and watches again without a list after a refused connection", async () => {
     const { clock, api } = start(({ isWatch }) => {
       if (!isWatch) return listOf(10, []);
       if (api.watches.length < 3) throw transportError("TRANSPORT_REFUSED", "connection refused");
@@ -202,7 +202,7 @@ describe("reflector: watches", () => {
     ["are off", 0, 0, 1],
     ["go on for 30 s", 30_000, 0, 32],
     ["begin anew after a quiet minute", 30_000, 10, 41],
-  ])("case 46: internal errors each second: retries that %s", async (_, internalErrorRetryMs, quietBefore, watches) => {
+  ])("an internal error each second: retries that %s [case 46]", async (_, internalErrorRetryMs, quietBefore, watches) => {
     const { clock, api } = start(
       async ({ isWatch }) => {
         if (!isWatch) return listOf(1, []);
@@ -219,7 +219,7 @@ describe("reflector: watches", () => {
     expect(watchesOfFirstList()).toBe(watches);
   });
 
-  it("the version follows every event and bookmark [case 47]", async () => {
+  it("advances its version with every event and bookmark [case 47]", async () => {
     const stream = new ScriptedStream();
     const { clock, widgets } = start(({ isWatch }) => (isWatch ? stream : listOf(5, [])), LISTS);
     const steps = [
@@ -253,7 +253,7 @@ describe("reflector: watches", () => {
     expect(api.watches[0]?.query.allowWatchBookmarks).toBe("true");
   });
 
-  it("relists after backoff when a watch ends at once without an event", async () => {
+  it("relists after a back-off when a watch ends at once without an event", async () => {
     const { clock, api, widgets } = start(
       ({ isWatch }) => (isWatch ? new ScriptedStream().close() : listOf(10, [])),
       LISTS,
@@ -265,7 +265,7 @@ describe("reflector: watches", () => {
     expect(api.lists).toHaveLength(2);
   });
 
-  it("finds a silent stream by its missing bookmarks, closes it and watches on", async () => {
+  it("detects a silent stream by its missing bookmarks, closes it and watches again", async () => {
     const silent = new ScriptedStream();
     const { clock, api, widgets } = start(
       ({ isWatch, query }) =>
@@ -293,7 +293,7 @@ describe("reflector: watches", () => {
       "a line cut within a character",
       (stream: ScriptedStream) => stream.bytes('{"type":"ADDED","object":{"metadata":{"name":"\xc3').close(),
     ],
-  ])("watches on from the last version after %s", async (_, spoil) => {
+  ])("watches again from the last version after %s", async (_, spoil) => {
     const first = new ScriptedStream();
     const second = new ScriptedStream().send("MODIFIED", widget("a", 30));
     const { clock, api, seen } = start(
@@ -308,7 +308,7 @@ describe("reflector: watches", () => {
     expect(seen).toEqual(["add default/a@20", "update default/a@30"]);
   });
 
-  it("lists again after a line that is no event", async () => {
+  it("relists after a line that is no event", async () => {
     const streams = [
       new ScriptedStream().line('{"type":"ADDED","object":{"metadata":{"name":"a"'),
       new ScriptedStream(),
@@ -323,7 +323,7 @@ describe("reflector: watches", () => {
     expect([...informers.tallies()][0]?.errors.unparseable_object).toBe(1);
   });
 
-  it("passes over objects of another kind and goes on", async () => {
+  it("skips objects of another kind and goes on", async () => {
     const stream = new ScriptedStream();
     const { clock, widgets, keys } = start(({ isWatch }) => (isWatch ? stream : listOf(10, [])), LISTS);
     await clock.settle();
@@ -333,7 +333,7 @@ describe("reflector: watches", () => {
     expect(widgets.status().lastError?.message).toContain("kind Gadget instead of Widget");
   });
 
-  it("counts what its watches bring and what of it is of no use, beyond its own end", async () => {
+  it("counts the events of its watches and the unusable ones among them, beyond its own end", async () => {
     const stream = new ScriptedStream();
     const { clock, informers, widgets } = start(({ isWatch }) => (isWatch ? stream : listOf(10, [])), LISTS);
     await clock.settle();
@@ -351,7 +351,7 @@ describe("reflector: watches", () => {
     ]);
   });
 
-  it("does not cut an idle watch, and asks nothing while bookmarks come", async () => {
+  it("does not cut an idle watch, and sends no request while bookmarks arrive", async () => {
     const stream = new ScriptedStream();
     const { clock, api } = start(({ isWatch }) => (isWatch ? stream : listOf(10, [])), LISTS);
     for (let minute = 0; minute < 9; minute++) {

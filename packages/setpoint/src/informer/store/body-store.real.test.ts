@@ -62,7 +62,7 @@ describe.each(stores)("bodies in a real $name", ({ command, open }) => {
     await halt();
   });
 
-  it("keeps, replaces and deletes bodies, whatever bytes and however many", async () => {
+  it("stores, replaces and deletes bodies, whatever bytes and however many", async () => {
     expect(await bodies.get("a/b")).toBeUndefined();
     const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, at) => at % 256));
     expect(await bodies.put("a/b", { resourceVersion: "9", body: bytes })).toBe(true);
@@ -80,14 +80,14 @@ describe.each(stores)("bodies in a real $name", ({ command, open }) => {
     expect((await bodies.get("v"))?.body.toString()).toBe("new");
   });
 
-  it("takes keys of any length, many at once", async () => {
+  it("accepts keys of any length, many at once", async () => {
     const keys = Array.from({ length: 50 }, (_, at) => `namespace/${"n".repeat(240)}-${at}`);
     await Promise.all(keys.map((key, at) => bodies.put(key, { resourceVersion: "1", body: body(String(at)) })));
     const read = await Promise.all(keys.map((key) => bodies.get(key)));
     expect(read.map((stored) => stored?.body.toString())).toEqual(keys.map((_, at) => String(at)));
   });
 
-  it("has one writer for a prefix until it leaves", async () => {
+  it("has one writer per prefix until it leaves", async () => {
     const second = open(port, "second");
     const stored = { resourceVersion: "1", body: body("x") };
     await expect(second.put("w", stored)).rejects.toMatchObject({ code: "BODY_STORE_TAKEN" });
@@ -99,7 +99,7 @@ describe.each(stores)("bodies in a real $name", ({ command, open }) => {
     expect((await bodies.get("w"))?.body.toString()).toBe("x");
   });
 
-  it("fails while the server is gone, and goes on when it is back, empty", async () => {
+  it("fails while the server is down, and goes on when it is back, empty", async () => {
     await bodies.put("gone", { resourceVersion: "1", body: body("x") });
     await halt();
     await expect(bodies.put("gone", { resourceVersion: "2", body: body("y") })).rejects.toMatchObject({

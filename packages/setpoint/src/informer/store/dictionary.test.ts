@@ -45,7 +45,7 @@ const bodies = fc.array(
 );
 
 describe("dictionary", () => {
-  it("gives every body back as it was, whatever was learnt since", () => {
+  it("decodes every body as it was, whatever was learnt since", () => {
     fc.assert(
       fc.property(bodies, fc.infiniteStream(fc.boolean()), (all, mayLearn) => {
         const dictionary = new Dictionary();
@@ -58,7 +58,7 @@ describe("dictionary", () => {
     );
   });
 
-  it("makes a quarter of bodies that are like others", () => {
+  it("compresses similar bodies to a quarter", () => {
     const dictionary = new Dictionary();
     const all = Array.from({ length: 1000 }, (_, number) => website(number));
     const codes = all.map((body) => encode(dictionary, body));
@@ -66,7 +66,7 @@ describe("dictionary", () => {
     expect(sum(codes) / sum(all)).toBeLessThan(0.25);
   });
 
-  it("learns of a large body what it does not know yet, a part at a time", () => {
+  it("learns the unknown parts of a large body step by step", () => {
     const dictionary = new Dictionary();
     const body = noiseOf(20_000);
     const lengths = [1, 2, 3].map(() => encode(dictionary, body).length);
@@ -74,7 +74,7 @@ describe("dictionary", () => {
     expect(lengths[2]).toBeLessThan(lengths[1]! - 8_000);
   });
 
-  it("adds next to nothing to bodies that are like none, and learns only so much of them", () => {
+  it("adds next to nothing to bodies without similarity, and learns only a limited part of them", () => {
     const dictionary = new Dictionary();
     for (let count = 0; count < 300; count++) {
       const body = noiseOf(2000);
@@ -85,7 +85,7 @@ describe("dictionary", () => {
     expect(dictionary.bytes).toBeLessThan(100_000);
   });
 
-  it("learns nothing that it may not", () => {
+  it("learns nothing if it is not allowed to", () => {
     const dictionary = new Dictionary();
     for (let number = 0; number < 10; number++) {
       expect(encode(dictionary, website(number), false).length).toBeGreaterThan(website(number).length);

@@ -31,17 +31,17 @@ describe("field path", () => {
     );
   });
 
-  it("reads a label whose name has dots", () => {
+  it("reads a label whose name contains dots", () => {
     const json = '{"metadata":{"labels":{"a":"1","app.kubernetes.io/name":"web"}}}';
     expect(textIn(FieldPath.ofLabel("app.kubernetes.io/name"), json)).toBe("web");
     expect(textIn(FieldPath.ofLabel("app"), json)).toBeUndefined();
   });
 
-  it("knows a key that a server spelt with escapes", () => {
+  it("finds a key that a server wrote with escapes", () => {
     expect(textIn(FieldPath.ofField("spec.a<b"), '{"spec":{"a\\u003cb":"x\\u003ey"}}')).toBe("x>y");
   });
 
-  it("gives no text for a list, an object or null", () => {
+  it("returns no text for a list, an object or null", () => {
     for (const value of ["[1]", "{}", "null"]) {
       expect(textIn(FieldPath.ofField("spec.a"), `{"spec":{"a":${value},"b":1}}`)).toBeUndefined();
     }

@@ -23,7 +23,7 @@ function cacheOf(size: number, maxObjects?: number) {
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, at) => from + at);
 
 describe("parsed objects", () => {
-  it("keep what is read again and again while a scan passes", () => {
+  it("survive a scan if they are read repeatedly", () => {
     const { parsesOf } = cacheOf(20_000);
     const inUse = range(0, 300);
     for (let pass = 0; pass < 3; pass++) parsesOf(...inUse);
@@ -31,27 +31,27 @@ describe("parsed objects", () => {
     expect(parsesOf(...inUse)).toBe(0);
   });
 
-  it("grow to what is used: a list somewhat larger than the first queue is soon all parsed", () => {
+  it("grow with their use: a list somewhat larger than the first queue is soon parsed completely", () => {
     const { parsesOf } = cacheOf(400);
     const all = range(0, 400);
     for (let pass = 0; pass < 3; pass++) parsesOf(...all);
     expect(parsesOf(...all)).toBe(0);
   });
 
-  it("stay few where every object is read but once", () => {
+  it("stay few if every object is read only once", () => {
     const { cache, parsesOf } = cacheOf(20_000);
     parsesOf(...range(0, 20_000));
     expect(cache.size).toBeLessThanOrEqual((256 * 1024) / LENGTH + 1);
   });
 
-  it("hold at most the JSON of an eighth of the store, besides those read last", () => {
+  it("hold at most the JSON of an eighth of the store, besides the most recent ones", () => {
     const { cache, parsesOf } = cacheOf(20_000);
     for (let pass = 0; pass < 5; pass++) parsesOf(...range(0, 2_400));
     for (let pass = 0; pass < 5; pass++) parsesOf(...range(10_000, 12_400));
     expect(cache.size).toBeLessThanOrEqual(20_000 / 8 + (256 * 1024) / LENGTH + 1);
   });
 
-  it("know an object in use by its slot when its next version is read", () => {
+  it("recognise an object in use by its slot when its next version is read", () => {
     const { cache, parsesOf } = cacheOf(20_000);
     parsesOf(7);
     cache.overwrite(7);
@@ -61,7 +61,7 @@ describe("parsed objects", () => {
     expect(parsesOf(7)).toBe(0);
   });
 
-  it("forget a slot that is released", () => {
+  it("forget a released slot", () => {
     const { cache, parsesOf } = cacheOf(20_000);
     parsesOf(7);
     cache.release(7);
@@ -70,7 +70,7 @@ describe("parsed objects", () => {
     expect(parsesOf(7)).toBe(1);
   });
 
-  it("are as many as the caller allows", () => {
+  it("are limited by the caller", () => {
     const { cache, parsesOf } = cacheOf(1000, 10);
     for (let pass = 0; pass < 4; pass++) parsesOf(...range(0, 100));
     expect(cache.size).toBeLessThanOrEqual(10);

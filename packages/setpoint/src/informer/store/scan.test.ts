@@ -113,7 +113,7 @@ const object = shuffled(
 );
 
 describe("scanner", () => {
-  it("finds what the parser finds, or says that it is not sure", () => {
+  it("finds the same as the parser, or reports that it is unsure", () => {
     let unsure = 0;
     let runs = 0;
     fc.assert(
@@ -129,7 +129,7 @@ describe("scanner", () => {
     expect(unsure).toBeLessThan(runs / 4);
   });
 
-  it("takes nothing that was cut short or has something behind it", () => {
+  it("rejects truncated text and trailing text", () => {
     fc.assert(
       fc.property(object, fc.nat(), (value, cut) => {
         const text = JSON.stringify(value);
@@ -153,7 +153,7 @@ describe("scanner", () => {
     ["no metadata", '{"spec":{}}'],
     ["an empty object", "{}"],
     ["something else", "[1]"],
-  ])("is not sure of %s", (_, text) => {
+  ])("is unsure about %s", (_, text) => {
     const bytes = Buffer.from(text);
     expect(new ObjectScanner().scan(bytes, 0, bytes.length)).toBe(false);
   });

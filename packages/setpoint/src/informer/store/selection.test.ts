@@ -56,7 +56,7 @@ const operation = fc.record({
 });
 
 describe("selection", () => {
-  it("selects from the store what matching every object selects, whatever was written meanwhile", () => {
+  it("selects the same from the store as a match of every object, whatever was written meanwhile", () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 100 }), (operations) => {
         const store = new Store(Widget, { maxParsed: 3 });
@@ -96,7 +96,7 @@ describe("selection", () => {
     );
   });
 
-  it("parses no object but those that match", () => {
+  it("parses matching objects only", () => {
     const store = new CountingStore(Widget, { maxParsed: 0 });
     for (let at = 0; at < 2000; at++) {
       store.put(read(widget(`w${at}`, at + 1, { labels: { shard: String(at) }, spec: { node: at } })));
@@ -109,7 +109,7 @@ describe("selection", () => {
     expect(store.parses).toBe(4);
   });
 
-  it("looks at no object but those that match, once a field is indexed", () => {
+  it("reads matching objects only, once a field is indexed", () => {
     let looked = 0;
     class LookedAtStore extends Store<Widget> {
       override textOf(...given: Parameters<Store<Widget>["textOf"]>): string | undefined {
@@ -128,7 +128,7 @@ describe("selection", () => {
     expect(select(store, { fieldSelector: "spec.node=9" })).toHaveLength(2);
   });
 
-  it("names the term of a selector that is wrong", () => {
+  it("names the wrong term of a selector", () => {
     expect(() => termsOf({ labelSelector: "a in b" })).toThrow(/LABEL_SELECTOR_INVALID|label selector/);
     expect(() => termsOf({ fieldSelector: "spec.node" })).toThrow(/understand 'spec.node'/);
   });

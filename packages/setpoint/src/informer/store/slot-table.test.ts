@@ -25,7 +25,7 @@ const operation = fc.record({
 });
 
 describe("table of slots", () => {
-  it("holds what a map would hold, in its order", () => {
+  it("behaves like a Map, in the same order", () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 800 }), fc.integer(), (operations, seed) => {
         const { slots, keys, get, set, delete: remove } = table(seed);
@@ -46,7 +46,7 @@ describe("table of slots", () => {
     );
   });
 
-  it("shows what stays, once, and nothing that was taken out, to one who walks it while it changes", () => {
+  it("shows each remaining entry once, and no removed one, to an iterator while it changes", () => {
     fc.assert(
       fc.property(fc.array(operation, { minLength: 50, maxLength: 600 }), (operations) => {
         const { slots, keys, set, delete: remove } = table();
@@ -80,7 +80,7 @@ describe("table of slots", () => {
     );
   });
 
-  it("finds keys beyond ASCII", () => {
+  it("finds keys with non-ASCII characters", () => {
     const { get, set } = table();
     set("default/größe-名前", 7);
     expect(get("default/größe-名前")).toBe(7);

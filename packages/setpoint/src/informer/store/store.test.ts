@@ -21,7 +21,7 @@ const operation = fc.record({
 });
 
 describe("store", () => {
-  it("holds what a map would hold, and snapshots stay as they were", () => {
+  it("behaves like a Map, and snapshots stay unchanged", () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 120 }), (operations) => {
         const store = new Store(Widget, { maxParsed: 3 });
@@ -77,18 +77,18 @@ describe("store", () => {
       return store;
     }
 
-    it("keeps within a third over the bytes of bodies that have nothing in common", () => {
+    it("uses at most a third more bytes than bodies that have nothing in common", () => {
       const store = storeOf(() => someNoise(400 + random(400)));
       expect(store.bytes / store.bodyBytes).toBeLessThan(1.35);
     });
 
-    it("keeps within half of the bytes of bodies that are alike", () => {
+    it("uses at most half of the bytes of similar bodies", () => {
       const store = storeOf(() => "one of many objects that are alike ".repeat(20) + someNoise(random(40)));
       expect(store.bytes / store.bodyBytes).toBeLessThan(0.5);
     });
   });
 
-  it("keeps resourceVersions of any length as they are", () => {
+  it("keeps resourceVersions of any length unchanged", () => {
     const store = new Store(Widget);
     for (const version of ["1", "9007199254740993", "18446744073709551615", "opaque", "007", ""]) {
       const slot = store.put(read(widget("a", version)));
@@ -96,7 +96,7 @@ describe("store", () => {
     }
   });
 
-  it("gives the same object to readers of one version, and a bounded number of them stays parsed", () => {
+  it("returns the same object to readers of one version, and keeps a bounded number parsed", () => {
     const store = new Store(Widget, { maxParsed: 2 });
     for (const name of ["a", "b", "c"]) store.put(read(widget(name, 1)));
     const first = store.get("default/a");

@@ -41,7 +41,7 @@ const v1 = fc.record(
 );
 
 describe("an object that is converted and back", () => {
-  it("is what it was, whatever the other version lacks, from either side", () => {
+  it("is unchanged, whatever the other version lacks, in both directions", () => {
     fc.assert(
       fc.property(v1, fc.record({ size: fc.nat(9), mode: fc.string(), legacy: fc.string() }), (spec, old) => {
         expect(conversionProblems(Cluster, made(V1, spec, { status: { phase: "Up" } }))).toEqual([]);
@@ -50,7 +50,7 @@ describe("an object that is converted and back", () => {
     );
   });
 
-  it("keeps what an old client does not know when that changes a label or a field that it does know", () => {
+  it("keeps fields that an old client does not know when it changes a label or a known field", () => {
     const stored = made(V1, {
       instances: 3,
       mode: "safe",
@@ -64,14 +64,14 @@ describe("an object that is converted and back", () => {
     expect(Cluster.convert(scaled, V1)).toMatchObject({ spec: { instances: 4, backup: { keep: 5 } } });
   });
 
-  it("keeps it through a server that fills in the defaults of the old version", () => {
+  it("keeps them through a server that fills in defaults of the old version", () => {
     const stored = made(V1, { instances: 3, mode: "fast", backup: { keep: 5 } });
     const seen = Cluster.convert(stored, ALPHA);
     const defaulted = Old.withDefaults(seen as never) as unknown as KubeObject;
     expect(Cluster.convert(defaulted, V1)).toEqual(stored);
   });
 
-  it("carries no annotation where nothing is lost, and shows none to the functions", () => {
+  it("carries no annotation if nothing is lost, and hides it from the conversion functions", () => {
     expect(Cluster.convert(made(V1, { instances: 1, mode: "fast" }), ALPHA).metadata).toEqual(metadata);
     const met: unknown[] = [];
     const Spied = New.withVersion(Old, {
@@ -85,7 +85,7 @@ describe("an object that is converted and back", () => {
     for (const annotations of met) expect(annotations).toEqual({});
   });
 
-  it("bears an annotation that somebody has spoilt", () => {
+  it("tolerates a corrupted annotation", () => {
     for (const text of ["", "{", "null", '[null,{"path":[]},{"path":["spec","x","y"],"to":1}]']) {
       const annotations = { "conversion.setpoint.dev/v1": text };
       const object = { ...made(ALPHA, { size: 1, mode: "fast" }), metadata: { ...metadata, annotations } };
@@ -94,7 +94,7 @@ describe("an object that is converted and back", () => {
   });
 });
 
-it("finds what a conversion breaks", () => {
+it("reports what a conversion breaks", () => {
   const Wrong = New.withVersion(Old, {
     up: ({ spec }) => ({ spec: { instances: spec.size, mode: spec.mode } }),
     down: ({ spec }) => ({ spec: { size: String(spec.instances) as never, mode: spec.mode } }),

@@ -20,7 +20,7 @@ const changesOf = (before: z.ZodObject, after: z.ZodObject) =>
 describe("replacing a CustomResourceDefinition", () => {
   const base = z.object({ image: z.string(), replicas: z.int().min(1).max(9).default(1) });
 
-  it("by one that takes more is compatible", () => {
+  it("by one that accepts more is compatible", () => {
     const wider = z.object({
       image: z.string(),
       replicas: z.int().min(0).max(99).default(2),
@@ -109,11 +109,11 @@ describe("replacing a CustomResourceDefinition", () => {
       z.object({ a: z.int() }).meta(k8s.rules(k8s.rule("self.a > 0", "a is positive"))),
       "v1: spec: it has a new rule: a is positive",
     ],
-  ])("names %s", (_name, before, after, expected) => {
+  ])("reports %s", (_name, before, after, expected) => {
     expect(changesOf(before, after)).toEqual([expect.stringContaining(expected)]);
   });
 
-  it("is refused where the server would refuse it", () => {
+  it("is refused if the server would refuse it", () => {
     const before = installed(site(base).crd());
     const cluster = site(base, { scope: "Cluster" }).crd();
     expect(compareCrds(before, cluster)).toEqual([
@@ -130,7 +130,7 @@ describe("replacing a CustomResourceDefinition", () => {
     ]);
   });
 
-  it("names what a move of storage without conversion would lose", () => {
+  it("reports what a change of storage version without conversion would lose", () => {
     const next = resource("web.example.com/v2/Website", {
       spec: z.object({ image: z.string() }),
       status: z.object({ ready: z.int() }),
@@ -146,7 +146,7 @@ describe("replacing a CustomResourceDefinition", () => {
     expect(compareCrds(before, converting.crd({ conversionWebhook: { url: "https://a.example.com" } }))).toEqual([]);
   });
 
-  it("names subresources and selectable fields that go", () => {
+  it("reports removed subresources and selectable fields", () => {
     const scale = { spec: ".spec.replicas", status: ".status.ready" };
     const before = installed(site(base, { scale, selectableFields: [".spec.image"] }).crd());
     const after = resource("web.example.com/v1/Website", { spec: base });
@@ -158,7 +158,7 @@ describe("replacing a CustomResourceDefinition", () => {
     ]);
   });
 
-  it("that a webhook converts by one that nothing does is incompatible, unless its versions are the same", () => {
+  it("with a conversion webhook by one without is incompatible, unless its versions are the same", () => {
     const Old = resource("web.example.com/v1beta1/Website", { spec: z.object({ image: z.string(), count: z.int() }) });
     const New = resource("web.example.com/v1/Website", { spec: base });
     const converted = New.withVersion(Old, {

@@ -78,7 +78,7 @@ describe("installing a CustomResourceDefinition", () => {
     expect(client.requests).not.toContain("update");
   });
 
-  it("replaces an older one, and keeps what others put into its metadata", async () => {
+  it("replaces an older one, and keeps foreign metadata", async () => {
     const client = server({ ...plain, metadata: { ...plain.metadata, labels: { theirs: "yes" } } });
     const labelled = { ...wider, metadata: { ...wider.metadata, labels: { ours: "yes" } } };
     expect(await putCrd(client, labelled)).toBe("updated");
@@ -103,13 +103,13 @@ describe("installing a CustomResourceDefinition", () => {
     });
   });
 
-  it.each(["API_CONFLICT", "API_ALREADY_EXISTS"])("looks again after %s", async (code) => {
+  it.each(["API_CONFLICT", "API_ALREADY_EXISTS"])("reads it again after %s", async (code) => {
     const client = server(code === "API_CONFLICT" ? plain : undefined);
     client.failNextWriteWith = new SetpointError(code, "somebody was faster");
     expect(await putCrd(client, wider)).toBe(code === "API_CONFLICT" ? "updated" : "created");
   });
 
-  it("says why it is not served", async () => {
+  it("reports why it is not served", async () => {
     const client = server();
     client.namesAccepted = false;
     const taken = putCrd(client, plain);

@@ -112,7 +112,7 @@ const soon = { timeout: 60_000 };
 const base = { image: "a/b", mode: null, source: { type: "none" } };
 
 describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
-  it("is accepted and served, with everything that a schema can say", async () => {
+  it("is accepted and served, with everything that a schema can express", async () => {
     expect(await installCrd(client, Everything.crd())).toBe("created");
     // A server says that a definition is established before it serves it, and before it tells of it.
     await vi.waitFor(() => client.list(Everything), soon);
@@ -122,7 +122,7 @@ describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
     expect(conditions?.find(({ type }) => type === "NonStructuralSchema")).toBeUndefined();
   });
 
-  it("comes back as it was sent, so that installing it again writes nothing", async () => {
+  it("is returned as it was sent, so that installing it again writes nothing", async () => {
     const stored = await client.get(CustomResourceDefinition, Everything.crd().metadata.name);
     expect(stored.spec).toEqual(Everything.crd().spec);
     expect(await installCrd(client, Everything.crd())).toBe("unchanged");
@@ -158,7 +158,7 @@ describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
     ["texts of known formats", { ...base, when: "2026-01-01T00:00:00Z", mail: "a@example.com", address: "::1" }],
     ["null where there is a default", { ...base, replicas: null }],
     ["gaps deep inside", { ...base, entries: { a: [{}, { value: "y" }] } }],
-  ])("takes %s, with the defaults that we fill in", async (_name, spec) => {
+  ])("accepts %s, with the defaults that we fill in", async (_name, spec) => {
     const object = given(spec);
     expect(Everything.validate(object)).toEqual([]);
     const created = await client.create(Everything, object, { dryRun: true });
@@ -246,7 +246,7 @@ describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
     expect(await installCrd(client, converting.crd({ conversionWebhook }))).toBe("unchanged");
   });
 
-  it("over an older one is refused where the server would refuse it, before it is sent", async () => {
+  it("that replaces an older one is refused before it is sent if the server would refuse it", async () => {
     const spec = z.object({ size: z.int().default(1) });
     const First = resource("kinds.example.com/v1/Moved", { spec });
     const Second = resource("kinds.example.com/v2/Moved", { spec });
@@ -263,7 +263,7 @@ describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
     await expect(scoped).rejects.toThrow("immutable");
   });
 
-  it("whose names are taken says so", async () => {
+  it("whose names are taken is reported", async () => {
     const First = resource("kinds.example.com/v1/Taken", { spec: z.object({}), shortNames: ["tk"] });
     const Second = resource("kinds.example.com/v1/Late", { spec: z.object({}), singular: "taken" });
     await installCrd(client, First.crd());
@@ -273,7 +273,7 @@ describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
     });
   });
 
-  it("takes every pattern that we say RE2 takes, and none that we say it does not", async () => {
+  it("accepts exactly the patterns that we consider valid RE2", async () => {
     const patterns = [
       "^\\/a",
       "a\\-b",

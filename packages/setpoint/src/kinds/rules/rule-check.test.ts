@@ -38,11 +38,11 @@ describe("a CEL rule that compiles", () => {
     "duration('1h') < duration(self.name) && timestamp(self.name).getFullYear() > 2000",
     "quantity(self.name).isLessThan(quantity('1Gi')) && isIP(self.name) && type(self.target) == int",
     "dyn(self.ports).size() > 0",
-  ])("is taken: %s", (rule) => {
+  ])("is accepted: %s", (rule) => {
     expect(() => declare(rule)).not.toThrow();
   });
 
-  it("may use what it was before, where that is optional, and the names of the whole object", () => {
+  it("may use an optional oldSelf, and the metadata of the whole object", () => {
     declare("oldSelf.orValue(self).replicas == self.replicas", { optionalOldSelf: true });
     const rules = [k8s.rule("self.metadata.name.size() < 20 && self.spec.replicas > 0", "no")];
     resource("web.example.com/v1/Site", { spec, rules });
@@ -79,7 +79,7 @@ describe("a CEL rule that does not compile is refused at the declaration, with i
     );
   });
 
-  it("also in a message, and within lists and maps", () => {
+  it("including one in a message, and within lists and maps", () => {
     expect(() => declare("true", { messageExpression: "'is ' + self.replicas" })).toThrow(
       "the messageExpression \"'is ' + self.replicas\" is wrong at 1:7",
     );

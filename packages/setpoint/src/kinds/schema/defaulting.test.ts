@@ -17,7 +17,7 @@ describe("defaulting", () => {
     },
   };
 
-  it("fills gaps, also inside of what is there and of other defaults", () => {
+  it("fills gaps, also within present values and within other defaults", () => {
     expect(withDefaults({ list: [{}, { on: false }], map: { a: {} } }, schema)).toEqual({
       size: 1,
       maybe: "x",
@@ -27,11 +27,11 @@ describe("defaulting", () => {
     });
   });
 
-  it("replaces null only where null is not allowed", () => {
+  it("replaces null only if null is not allowed", () => {
     expect(withDefaults({ size: null, maybe: null }, schema)).toMatchObject({ size: 1, maybe: null });
   });
 
-  it.each(["constructor", "toString", "__proto__"])("takes %s for a name like any other", (name) => {
+  it.each(["constructor", "toString", "__proto__"])("treats %s as an ordinary name", (name) => {
     const named = JSON.parse(`{"${name}":"given"}`);
     const field = { type: "string", default: "filled" };
     const declared = { type: "object", properties: { [name]: field } };
@@ -43,7 +43,7 @@ describe("defaulting", () => {
     expect(withDefaults({}, { type: "object", properties: {} })).toEqual({});
   });
 
-  it("drops a null that is neither allowed nor replaced, but for the items of lists", () => {
+  it("drops a null that is neither allowed nor replaced, except in lists", () => {
     const nulls = { optional: null, list: [null], map: { a: null, b: {} }, unknown: null };
     expect(withDefaults(nulls, schema)).toEqual({
       size: 1,
@@ -55,7 +55,7 @@ describe("defaulting", () => {
     });
   });
 
-  it("changes neither its input nor the schema's defaults, and shares what has no gap", () => {
+  it("changes neither its input nor the schema's defaults, and shares parts without gaps", () => {
     const input = Object.freeze({ size: 2, maybe: "y", nested: Object.freeze({ deep: "e" }) });
     expect(withDefaults(input, schema)).toBe(input);
     const first = withDefaults({}, schema) as { nested: { deep: string } };

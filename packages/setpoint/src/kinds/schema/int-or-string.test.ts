@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { scaledValue } from "./int-or-string.js";
 
 describe("an int-or-string", () => {
-  it("is itself, or a share of the total, rounded as told", () => {
+  it("is itself, or a percentage of the total, rounded as requested", () => {
     expect(scaledValue(3, 10, "up")).toBe(3);
     expect(scaledValue("25%", 10, "up")).toBe(3);
     expect(scaledValue("25%", 10, "down")).toBe(2);

@@ -10,7 +10,7 @@ describe("a pattern for RE2", () => {
     ["(?<year>\\d{4})", "(?<year>\\d{4})"],
     ["[\\]\\^]\\0", "[\\]\\^]\\x00"],
     ["[(?=a)]", "[(?=a)]"],
-  ])("%s is written %s", (pattern, expected) => {
+  ])("%s becomes %s", (pattern, expected) => {
     expect(toRe2(pattern)).toEqual({ pattern: expected });
   });
 
@@ -26,7 +26,7 @@ describe("a pattern for RE2", () => {
     ["\\cA", "escape"],
     ["\\p{Emoji}", "class"],
     ["(", "group"],
-  ])("%s has none: %s", (pattern, problem) => {
+  ])("%s has no equivalent: %s", (pattern, problem) => {
     expect(toRe2(pattern)).toEqual({ problem: expect.stringContaining(problem) });
   });
 });

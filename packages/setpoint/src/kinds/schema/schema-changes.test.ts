@@ -45,7 +45,7 @@ describe("comparing schemas", () => {
     );
   });
 
-  it("finds something wherever a value that fitted fits no longer", () => {
+  it("reports something whenever a value that was valid no longer is", () => {
     const scenario = pair.chain(([before, after]) =>
       fc.tuple(fc.constant(before), fc.constant(after), valueFor(before)),
     );

@@ -86,7 +86,7 @@ describe("schema libraries", () => {
     ]);
   });
 
-  it("a default that a library keeps out of its JSON Schema is missed, with its path", () => {
+  it("a default that a library leaves out of its JSON Schema is reported with its path", () => {
     const declare = () => resource("test.example.com/v1/Lost", { spec: type({ replicas: "number.integer = 1" }) });
     expect(declare).toThrow(
       expect.objectContaining({

@@ -35,7 +35,7 @@ function kindOf(schemas: readonly JsonSchema[], name: string): Resource {
 }
 
 describe("random schemas, on a real kube-apiserver", () => {
-  it("are accepted as CustomResourceDefinitions and come back as they were", async () => {
+  it("are accepted as CustomResourceDefinitions and returned unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(randomSchema, { minLength: 20, maxLength: 30 }), async (schemas) => {
         const crd = kindOf(schemas, "Shape").crd();
@@ -46,7 +46,7 @@ describe("random schemas, on a real kube-apiserver", () => {
     );
   });
 
-  it("judge and complete values as we do", async () => {
+  it("validate and default values as we do", async () => {
     const schemas = fc.sample(randomSchema, { numRuns: 40, seed: Number(process.env.SETPOINT_SEED) });
     const Random = kindOf(schemas, "Random");
     await installCrd(client, Random.crd());

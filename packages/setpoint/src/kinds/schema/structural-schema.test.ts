@@ -116,7 +116,7 @@ describe("the structural form of a schema", () => {
     expect(structural(schema)).toEqual(expected);
   });
 
-  it("of a discriminated union is one object whose rules say what belongs together", () => {
+  it("of a discriminated union is one object with rules for the fields of each branch", () => {
     const git = z.object({ type: z.literal("git"), url: z.string(), mode: z.enum(["shallow", "full"]).optional() });
     const inline = z.object({
       type: z.literal("inline"),
@@ -165,7 +165,7 @@ describe("the structural form of a schema", () => {
     });
   });
 
-  it.each(["constructor", "toString", "__proto__"])("takes %s for a name like any other", (name) => {
+  it.each(["constructor", "toString", "__proto__"])("treats %s as an ordinary name", (name) => {
     const object = (type: string, ...others: string[]) => {
       const fields = [name, ...others].map((field) => [field, { type }]);
       return { type: "object", properties: Object.fromEntries(fields), required: [name, ...others] };
@@ -193,7 +193,7 @@ describe("the structural form of a schema", () => {
     expect(Object.keys(union.properties)).toEqual([name, "a", "b"]);
   });
 
-  it("of other unions of objects asks for all of one branch", () => {
+  it("of other unions of objects requires all fields of one branch", () => {
     const either = z.union([z.object({ a: z.string() }), z.object({ b: z.string(), "c-d": z.string() })]);
     expect(structural(either)).toMatchObject({
       "x-kubernetes-validations": [
@@ -202,14 +202,14 @@ describe("the structural form of a schema", () => {
     });
   });
 
-  it("of a schema with references is the schema they lead to", () => {
+  it("of a schema with references contains the referenced schemas", () => {
     const Named = z.object({ name: z.string() }).meta({ id: "Named" });
     const both = z.object({ one: Named, two: Named.optional() });
     const named = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
     expect(structural(both)).toMatchObject({ properties: { one: named, two: named } });
   });
 
-  it("of a schema that contains itself ends where its author says", () => {
+  it("of a recursive schema ends where its author says", () => {
     const Tree = z.object({
       name: z.string(),
       get children() {
@@ -221,7 +221,7 @@ describe("the structural form of a schema", () => {
     });
   });
 
-  it("has each rule once, also on what may be null or is put together", () => {
+  it("has each rule once, also on nullable fields and intersections", () => {
     const rule = k8s.rule("self.a > 0", "positive");
     const one = z.object({ a: z.int() }).meta(k8s.rules(rule));
     const other = z.looseObject({ b: z.int() });
@@ -231,7 +231,7 @@ describe("the structural form of a schema", () => {
     expect(structural(one.describe("inner").nullable().describe("outer"))).toMatchObject({ description: "outer" });
   });
 
-  it("takes markers by path, for libraries that pass no metadata on", () => {
+  it("accepts markers by path, for libraries that drop metadata", () => {
     const kind = resource("test.example.com/v1/Test", {
       spec: z.object({ groups: z.array(z.object({ ports: z.array(z.object({ port: z.int() })) })) }),
       markers: { "spec.groups[].ports": k8s.listMap("port") },
@@ -242,7 +242,7 @@ describe("the structural form of a schema", () => {
   });
 });
 
-describe("what no CustomResourceDefinition can say", () => {
+describe("constructs that no CustomResourceDefinition can express", () => {
   const Tree: z.ZodType = z.object({
     get children() {
       return z.array(Tree);
@@ -331,7 +331,7 @@ describe("what no CustomResourceDefinition can say", () => {
     );
   });
 
-  it("a default that does not fit its own schema is an error that names the path", () => {
+  it("a default that violates its own schema is an error that names the path", () => {
     const wrong = { type: "object", properties: { size: { type: "integer", default: "big" } } };
     expect(() => structural(wrong)).toThrow(
       expect.objectContaining({

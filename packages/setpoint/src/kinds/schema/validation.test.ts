@@ -22,7 +22,7 @@ describe("the problems of a value", () => {
       { type: "number", minimum: 1, exclusiveMinimum: true },
       "must be greater than 1",
     ],
-  ])("name %s", (_what, value, schema, message) => {
+  ])("report %s", (_what, value, schema, message) => {
     expect(validateValue(value, schema, "spec.field")).toEqual([{ path: "spec.field", message }]);
   });
 

@@ -12,7 +12,7 @@ const terms = fc.array(
 );
 
 describe("a field selector", () => {
-  it("is read and matched", () => {
+  it("is parsed and matched", () => {
     const values: Record<string, string> = { "metadata.name": "a", "status.phase": "Running" };
     const matches = (selector: string) =>
       parseFieldSelector(selector).every((term) => holdsField(term, values[term.field] ?? ""));
@@ -22,11 +22,11 @@ describe("a field selector", () => {
     expect(matches("")).toBe(true);
   });
 
-  it.each(["a", "a=b=c", "a=b\\x", "a=b\\"])("%j is none", (selector) => {
+  it.each(["a", "a=b=c", "a=b\\x", "a=b\\"])("%j is invalid", (selector) => {
     expect(() => parseFieldSelector(selector)).toThrow(expect.objectContaining({ code: "FIELD_SELECTOR_INVALID" }));
   });
 
-  it("comes back from its text, whatever its values hold", () => {
+  it("survives a round trip through text, whatever its values contain", () => {
     fc.assert(
       fc.property(terms, (given) => {
         const byText = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);

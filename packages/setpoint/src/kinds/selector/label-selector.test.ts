@@ -60,11 +60,11 @@ describe("a label selector", () => {
     "(a)",
     "x/y/z",
     "&",
-  ])("%j is none", (selector) => {
+  ])("%j is invalid", (selector) => {
     expect(() => parseLabelSelector(selector)).toThrow(invalid);
   });
 
-  it("is checked in the form of objects too", () => {
+  it("is validated in object form, too", () => {
     const refused: LabelSelector[] = [
       { matchLabels: { "bad key": "v" } },
       { matchExpressions: [{ key: "a", operator: "In", values: [] }] },
@@ -75,11 +75,11 @@ describe("a label selector", () => {
     for (const selector of refused) expect(() => parseLabelSelector(selector)).toThrow(invalid);
   });
 
-  it("does not mistake what every JavaScript object has for a label", () => {
+  it("does not match inherited properties of JavaScript objects", () => {
     expect(matchesLabels("constructor", {})).toBe(false);
   });
 
-  it("comes back from its text, and equal selectors have equal texts", () => {
+  it("survives a round trip through text, and equal selectors have equal texts", () => {
     fc.assert(
       fc.property(fc.array(term, { maxLength: 4 }), fc.dictionary(key, word), (terms, labels) => {
         const text = formatLabelSelector(terms);

@@ -46,7 +46,7 @@ async function tokenFor(
 const reviews = (world: World): number => world.requests.filter(({ path }) => path.includes("tokenreviews")).length;
 
 describe("access by the cluster's RBAC", () => {
-  it("is asked for at each path behind it, by whichever header the token comes", async () => {
+  it("is checked at each guarded path, whichever header carries the token", async () => {
     await using world = await World.create();
     const metrics = { host: "127.0.0.1", port: 0 };
     const { client } = world.cluster();
@@ -75,7 +75,7 @@ describe("access by the cluster's RBAC", () => {
     expect(await ask({ authorization: `Bearer ${reader}` })).toEqual([500, 500, 500, 500, 500]);
   });
 
-  it("takes tokens alone that were made for the audience, where one is named", async () => {
+  it("accepts only tokens for the audience, if one is named", async () => {
     await using world = await World.create();
     const forServer = await tokenFor(world.client, "server", ["/metrics"]);
     const forMetrics = await tokenFor(world.client, "metrics", ["/metrics"], { audiences: ["metrics"] });
@@ -89,7 +89,7 @@ describe("access by the cluster's RBAC", () => {
     expect(await statuses(["metrics"])).toEqual([401, undefined]);
   });
 
-  it("asks for a token that is not valid once in ten seconds, and for rights each time", async () => {
+  it("reviews an invalid token once in ten seconds, and permissions each time", async () => {
     await using world = await World.create();
     const guard = reviewedAccess(world.cluster().client, { clock: world.clock });
     for (let times = 0; times < 5; times++) expect((await guard(showing("made-up")))?.status).toBe(401);
@@ -105,7 +105,7 @@ describe("access by the cluster's RBAC", () => {
     expect((await guard(showing(reader)))?.status).toBe(403);
   });
 
-  it("has no more than eight callers reviewed at once, and none for longer than ten seconds", async () => {
+  it("reviews at most eight callers at once, and none for longer than ten seconds", async () => {
     await using world = await World.create();
     const guard = reviewedAccess(world.cluster().client, { clock: world.clock });
     world.hangs = ({ path }) => path.includes("tokenreviews");
@@ -119,7 +119,7 @@ describe("access by the cluster's RBAC", () => {
     expect((await guard(showing("one more")))?.status).toBe(401);
   });
 
-  it("is not asked for any longer once the caller has gone away", async () => {
+  it("is no longer reviewed once the caller has gone", async () => {
     await using world = await World.create();
     const guard = reviewedAccess(world.cluster().client, { clock: world.clock });
     world.hangs = ({ path }) => path.includes("tokenreviews");

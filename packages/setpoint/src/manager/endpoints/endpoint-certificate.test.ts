@@ -46,7 +46,7 @@ describe("metrics by HTTPS", () => {
     expect(new URL(manager.metricsUrl!).protocol).toBe(protocol);
   });
 
-  it("show a certificate of this process where none is given", async () => {
+  it("have a self-signed certificate if none is given", async () => {
     await using world = await World.create();
     const { client } = world.cluster();
     await using manager = new Manager({ client, clock: world.clock, metrics, metricsSecure: true });
@@ -57,7 +57,7 @@ describe("metrics by HTTPS", () => {
     });
   });
 
-  it("show the one of a folder, and its successor within a minute; one that is broken is not taken up", async () => {
+  it("have the certificate of a folder, and its successor within a minute; a broken one is not used", async () => {
     await using world = await World.create();
     const { client } = world.cluster();
     const folder = folderOf(certificateFor("first.example.com"));
@@ -86,7 +86,7 @@ describe("metrics by HTTPS", () => {
       .toBe("DNS:third.example.com");
   });
 
-  it("do not begin with a folder that holds none, which the error names", async () => {
+  it("do not start with a folder without a certificate, which the error names", async () => {
     const options = { clock: new VirtualClock(), random: seededRandom(1), onRenewed: () => {}, onError: () => {} };
     await expect(endpointCertificate("/nowhere", options)).rejects.toMatchObject({
       code: "METRICS_CERTIFICATE_INVALID",

@@ -25,7 +25,7 @@ const fetchedFrom = (site: string): string =>
   `GET /timeline HTTP/1.1\r\nhost: localhost:80\r\nsec-fetch-site: ${site}\r\nconnection: close\r\n\r\n`;
 
 describe("an endpoint server", () => {
-  it("tells callers on this machine from all others by their address", async () => {
+  it("recognises local callers by their address", async () => {
     await using server = new EndpointServer(systemClock);
     server.route("/metrics", () => ({ status: 200, body: "7\n" }), loopbackOnly);
     const { port } = new URL(await server.listen("", 0, "test"));
@@ -51,7 +51,7 @@ describe("an endpoint server", () => {
     ["a sibling site", fetchedFrom("same-site"), 403],
     ["its own page", fetchedFrom("same-origin"), 200],
     ["the address bar", fetchedFrom("none"), 200],
-  ])("judges a request from %s on the loopback interface", async (_from, request, status) => {
+  ])("decides about a request from %s on the loopback interface", async (_from, request, status) => {
     await using server = new EndpointServer(systemClock);
     const lines = async function* (): AsyncIterable<string> {
       yield "<script>";
@@ -66,7 +66,7 @@ describe("an endpoint server", () => {
     expect(text.toLowerCase()).toContain("x-content-type-options: nosniff");
   });
 
-  it("begins no stream for a caller who has gone away while it was asked who they are", async () => {
+  it("starts no stream for a caller who has gone while it was authorised", async () => {
     await using server = new EndpointServer(systemClock);
     const begun: string[] = [];
     const lines = async function* (): AsyncIterable<string> {
@@ -92,7 +92,7 @@ describe("an endpoint server", () => {
     expect(begun).toEqual([]);
   });
 
-  it("ends a stream whose caller may no longer see it, and none where nobody can say", async () => {
+  it("ends a stream whose caller lost access, but not if the review fails", async () => {
     const clock = new VirtualClock();
     await using server = new EndpointServer(clock);
     const verdicts: (number | "unknown" | undefined)[] = [undefined, undefined, "unknown", 503, 403];
@@ -117,7 +117,7 @@ describe("an endpoint server", () => {
     expect(ended).toBe(true);
   });
 
-  it("asks no more of a stream than its reader takes", async () => {
+  it("applies backpressure to a stream", async () => {
     await using server = new EndpointServer(systemClock);
     const total = 2_000;
     let given = 0;
@@ -137,7 +137,7 @@ describe("an endpoint server", () => {
     expect(bytes).toBe(total * 64 * 1024);
   });
 
-  it("is not held up by a profile that nobody waits for any more", async () => {
+  it("is not delayed by a profile that nobody waits for any more", async () => {
     const { profilingEndpoints } = await import("./profiling.js");
     const server = new EndpointServer(systemClock);
     const { profile } = profilingEndpoints(systemClock);
@@ -163,7 +163,7 @@ describe("an endpoint server", () => {
   });
 });
 
-it("a slow reader of the timeline is told how many runs it has missed", async () => {
+it("tells a slow reader of the timeline how many runs it has missed", async () => {
   const timeline = new Timeline();
   const gone = new AbortController();
   const query = new URLSearchParams("watch=true");

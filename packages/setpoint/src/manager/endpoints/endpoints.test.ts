@@ -31,7 +31,7 @@ async function managerIn(world: World, options: Partial<ManagerOptions>): Promis
 }
 
 describe("guards of endpoints", () => {
-  it("let this machine in, or whom the cluster's RBAC allows, and nobody else", async () => {
+  it("admit this machine, or callers that the cluster's RBAC allows, and nobody else", async () => {
     await using world = await World.create();
     const { client } = world;
     expect((await loopbackOnly(request({}, true)))?.status).toBe(403);
@@ -68,7 +68,7 @@ describe("guards of endpoints", () => {
 });
 
 describe("the endpoints of a manager", () => {
-  it("stream the timeline: what there is, then each run as it ends", async () => {
+  it("stream the timeline: first the existing runs, then each run as it ends", async () => {
     await using world = await World.create();
     await using manager = await managerIn(world, {});
     await world.createWebsite("a");
@@ -85,7 +85,7 @@ describe("the endpoints of a manager", () => {
     gone.abort();
   });
 
-  it("stream the timeline for as long as one likes, with one listener for its end", async () => {
+  it("stream the timeline for any time, with one listener for its end", async () => {
     const timeline = new Timeline();
     const gone = new AbortController();
     const query = new URLSearchParams("watch=true");
@@ -103,7 +103,7 @@ describe("the endpoints of a manager", () => {
     expect((await last).done).toBe(true);
   });
 
-  it("answer what is no path at all", async () => {
+  it("answer a malformed path", async () => {
     await using world = await World.create();
     await using manager = await managerIn(world, { health: here });
     const { port } = new URL(manager.healthUrl!);
@@ -113,7 +113,7 @@ describe("the endpoints of a manager", () => {
     expect(status).toBe(404);
   });
 
-  it("are on all addresses where none is named, IPv6 included", async () => {
+  it("listen on all addresses by default, including IPv6", async () => {
     await using world = await World.create();
     await using manager = await managerIn(world, { health: { host: "", port: 0 } });
     const { port } = new URL(manager.healthUrl!);
@@ -127,7 +127,7 @@ describe("the endpoints of a manager", () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
   });
 
-  it("tell of a run its causes, reads, writes, outcome and times", async () => {
+  it("show causes, reads, writes, outcome and times of a run", async () => {
     await using world = await World.create();
     await using manager = new Manager({ client: world.cluster().client, clock: world.clock, metrics: here });
     await manager.add(
@@ -159,7 +159,7 @@ describe("the endpoints of a manager", () => {
     ]);
   });
 
-  it("say which of them cannot have its address", async () => {
+  it("name the endpoint whose address is taken", async () => {
     await using world = await World.create();
     await using first = await managerIn(world, {});
     const taken = { host: "127.0.0.1", port: Number(new URL(first.metricsUrl!).port) };
@@ -169,7 +169,7 @@ describe("the endpoints of a manager", () => {
     });
   });
 
-  it("give profiles only where they are asked for", async () => {
+  it("provide profiles only if they are enabled", async () => {
     await using world = await World.create();
     await using manager = await managerIn(world, { profiling: true });
     const get = (path: string): Promise<Response> => fetch(`${manager.metricsUrl}${path}`);
@@ -187,7 +187,7 @@ describe("the endpoints of a manager", () => {
     expect((await fetch(`${plain.metricsUrl}/debug/heap`)).status).toBe(404);
   }, 60_000);
 
-  it("show in readiness the phase and last error of each informer that is not well, and no objects", async () => {
+  it("show in readiness the phase and last error of each unhealthy informer, and no objects", async () => {
     await using world = await World.create();
     world.fault = ({ path }) => (/\/(websites|configmaps)/.test(path) ? new Error("cut off") : undefined);
     await using manager = await managerIn(world, { health: here });

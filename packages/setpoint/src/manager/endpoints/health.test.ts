@@ -30,7 +30,7 @@ async function shown(manager: Manager, path: string): Promise<string> {
 }
 
 describe("health", () => {
-  it("tells nothing of objects, in good days and bad, and serves nothing else", async () => {
+  it("reveals nothing about objects, healthy or not, and serves nothing else", async () => {
     await using world = await World.create();
     await using manager = await managerIn(world);
     const data = /shop|team|login|correct-horse|nginx/;
@@ -46,7 +46,7 @@ describe("health", () => {
       expect((await fetch(`${manager.healthUrl}${path}`)).status).toBe(404);
   });
 
-  it("shows each informer's phase, resourceVersion and last error to whoever asks for all", async () => {
+  it("shows each informer's phase, resourceVersion and last error on request", async () => {
     await using world = await World.create();
     await using manager = await managerIn(world);
     const informers = (text: string) => text.split("\n").filter((line) => line.startsWith("[i]"));
@@ -60,7 +60,7 @@ describe("health", () => {
     expect(ill).toMatch(/Website: .*, synced, resourceVersion \d+; last error at \d{4}-.*Z: .*cut off/);
   });
 
-  it("shows what a check says, but for Secrets; what it throws is logged", async () => {
+  it("shows the message of a check, with Secrets masked; its errors are logged", async () => {
     await using world = await World.create();
     const lines: [string, LogFields][] = [];
     const log: Logger = {
@@ -83,7 +83,7 @@ describe("health", () => {
     expect(message).toBe("the check throws failed: connect ECONNREFUSED postgres://app:***@db");
   });
 
-  it("waits five seconds for a check, which is not asked again before it has answered", async () => {
+  it("waits five seconds for a check, and does not call it again before it has answered", async () => {
     await using world = await World.create();
     let asked = 0;
     let answer = (_: undefined): void => {};
@@ -115,7 +115,7 @@ describe("health", () => {
 });
 
 describe("trouble", () => {
-  it("that a controller could not start for is told without the values of Secrets", async () => {
+  it("that kept a controller from starting is reported with Secrets masked", async () => {
     await using world = await World.create();
     await using manager = await managerIn(world);
     const start = (): void => {

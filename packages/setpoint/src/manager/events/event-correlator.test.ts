@@ -17,7 +17,7 @@ describe("event correlator", () => {
     expect(counts).toEqual([1, 2, 3]);
   });
 
-  it("tells the tenth similar message, and all after it, as one [case 59]", () => {
+  it("combines similar messages from the tenth on [case 59]", () => {
     const correlator = new EventCorrelator();
     const told = Array.from({ length: 12 }, (_, at) => correlator.correlate(event("Failed", `message ${at}`), at)!);
     expect(told[8]!.message).toBe("message 8");
@@ -26,7 +26,7 @@ describe("event correlator", () => {
     expect(new Set(told.slice(9).map(({ series }) => series)).size).toBe(1);
   });
 
-  it("thins out a flood of one reason, counts what it drops, and lets one through each five minutes [case 59]", () => {
+  it("limits a flood of one reason, counts what it drops, and lets one through every five minutes [case 59]", () => {
     const correlator = new EventCorrelator();
     const told = Array.from({ length: 40 }, () => correlator.correlate(event("Failed", "same"), 0));
     expect(told.filter((each) => each !== undefined)).toHaveLength(25);
@@ -35,13 +35,13 @@ describe("event correlator", () => {
     expect(correlator.correlate(event("Failed", "same"), 300_000)).toBeDefined();
   });
 
-  it("never drops the first event of a reason, whatever another reason did", () => {
+  it("never drops the first event of a reason, whatever other reasons did", () => {
     const correlator = new EventCorrelator();
     for (let at = 0; at < 100; at++) correlator.correlate(event("Noisy", `x${at}`), 0);
     expect(correlator.correlate(event("Important", "look"), 0)).toMatchObject({ message: "look", count: 1 });
   });
 
-  it("tells the first of a reason from all others of it, whatever they say", () => {
+  it("distinguishes the first event of a reason from later ones, whatever their messages", () => {
     const correlator = new EventCorrelator();
     const told = ["a", "a", "b"].map((message, at) => correlator.correlate(event("Failed", message), at)?.isFirst);
     expect(told).toEqual([true, false, false]);

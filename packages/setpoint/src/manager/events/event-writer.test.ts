@@ -45,7 +45,7 @@ describe("event writer", () => {
     });
   });
 
-  it("writes nothing once its lease is lost, and counts what it did not", async () => {
+  it("writes nothing once its lease is lost, and counts the dropped events", async () => {
     await using world = await World.create();
     const object = await world.createWebsite("a");
     const lost = new AbortController();
@@ -68,7 +68,7 @@ describe("event writer", () => {
     expect(writer.dropped).toBe(2);
   });
 
-  it("writes events of objects whose names are longer, or have more letters, than those of events may", async () => {
+  it("writes events of objects whose names are too long or invalid for an event", async () => {
     await using world = await World.create();
     const site = await world.createWebsite(`${"a".repeat(234)}--${"b".repeat(17)}`);
     const metadata = { name: "team:Reader", namespace: "team" };
@@ -80,7 +80,7 @@ describe("event writer", () => {
     expect(names.sort()).toEqual([site.metadata.name, "team:Reader"]);
   });
 
-  it("makes a new event where the old one has expired [case 59]", async () => {
+  it("creates a new event if the old one has expired [case 59]", async () => {
     await using world = await World.create();
     const object = await world.createWebsite("a");
     await using writer = writerOf(world);
@@ -95,7 +95,7 @@ describe("event writer", () => {
     expect(await events(world)).toMatchObject([{ reason: "Done", count: 3 }]);
   });
 
-  it("drops no first event of a reason, however many objects have one at once, but repetitions of others", async () => {
+  it("drops repetitions, but never the first event of a reason, however many objects have one at once", async () => {
     await using world = await World.create();
     await using writer = writerOf(world);
     const at = (name: string): ObjectEvent["object"] => {
@@ -115,7 +115,7 @@ describe("event writer", () => {
     expect(writer.dropped).toBe(7);
   });
 
-  it("writes several at once, those of one object in their order", async () => {
+  it("writes several at once, and those of one object in order", async () => {
     await using world = await World.create();
     await using writer = writerOf(world);
     const [a, b] = [await world.createWebsite("a"), await world.createWebsite("b")];
@@ -134,7 +134,7 @@ describe("event writer", () => {
     expect(sent.filter((reason) => reason !== "Other")).toEqual(["First", "First", "Second"]);
   });
 
-  it("tries twelve times where the server is out of reach, and never throws [case 59]", async () => {
+  it("makes twelve attempts if the server is unreachable, and never throws [case 59]", async () => {
     await using world = await World.create();
     const object = await world.createWebsite("a");
     await using writer = writerOf(world);

@@ -23,7 +23,7 @@ const spec = async (world: World): Promise<Lease["spec"]> =>
   (await world.client.get(Lease, "app", { namespace: "default" })).spec;
 
 describe("leader elector", () => {
-  it("creates the lease where there is none, and leads [case 58]", async () => {
+  it("creates the lease if there is none, and leads [case 58]", async () => {
     await using world = await World.create();
     await using one = elector(world, "one");
     await one.acquire(new AbortController().signal);
@@ -32,7 +32,7 @@ describe("leader elector", () => {
     expect(await spec(world)).toMatchObject({ holderIdentity: "one", leaseDurationSeconds: 15, leaseTransitions: 0 });
   });
 
-  it("waits while another holds it and renews it, and takes over when that one is silent for the lease [case 58]", async () => {
+  it("waits while another holder renews the lease, and takes over when it has expired [case 58]", async () => {
     await using world = await World.create();
     const first = elector(world, "one");
     await first.acquire(new AbortController().signal);
@@ -50,7 +50,7 @@ describe("leader elector", () => {
     expect(await spec(world)).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
   });
 
-  it("a released lease is taken at once [case 58]", async () => {
+  it("takes a released lease at once [case 58]", async () => {
     await using world = await World.create();
     const first = elector(world, "one");
     await first.acquire(new AbortController().signal);
@@ -61,7 +61,7 @@ describe("leader elector", () => {
     expect(await spec(world)).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
   });
 
-  it("waits for as long as the lease of a silent holder says, not for its own [case 58]", async () => {
+  it("waits for the duration in the lease of a silent holder, not for its own [case 58]", async () => {
     await using world = await World.create();
     const first = elector(world, "one", { lease: 60_000, renew: 40_000 });
     await first.acquire(new AbortController().signal);
@@ -75,7 +75,7 @@ describe("leader elector", () => {
     expect(second.isLeading).toBe(true);
   });
 
-  it("a release that meets a conflict is tried again on the newest state [case 58]", async () => {
+  it("retries a release on the newest state after a conflict [case 58]", async () => {
     await using world = await World.create();
     const one = elector(world, "one");
     await one.acquire(new AbortController().signal);
@@ -87,7 +87,7 @@ describe("leader elector", () => {
     expect(await spec(world)).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
   });
 
-  it("a renewal is one update, and keeps the time of acquisition [case 58]", async () => {
+  it("renews with one update, and keeps the acquire time [case 58]", async () => {
     await using world = await World.create();
     await using one = elector(world, "one");
     await one.acquire(new AbortController().signal);
@@ -101,7 +101,7 @@ describe("leader elector", () => {
     expect(after?.renewTime).not.toBe(before?.renewTime);
   });
 
-  it("leads no longer than its time for renewal where it cannot renew; others wait for the whole lease", async () => {
+  it("leads no longer than the renew deadline if it cannot renew; others wait for the whole lease", async () => {
     await using world = await World.create();
     const one = elector(world, "one");
     await one.acquire(new AbortController().signal);
@@ -114,7 +114,7 @@ describe("leader elector", () => {
     expect((await spec(world))?.leaseDurationSeconds).toBe(15);
   });
 
-  it("lets no write pass after the lease's end by its own clock, though nothing told it that it is lost", async () => {
+  it("lets no write pass after the lease has expired by its own clock, even if nothing told it", async () => {
     await using world = await World.create();
     let stoodStillMs = 0;
     // As after SIGSTOP: time has passed, and no timer has fired yet.
@@ -132,7 +132,7 @@ describe("leader elector", () => {
     expect(one.lost.aborted).toBe(true);
   });
 
-  it("leads on after a renewal that was never answered: there is time for another", async () => {
+  it("keeps leading after an unanswered renewal, because there is time for another", async () => {
     await using world = await World.create();
     await using one = elector(world, "one");
     await one.acquire(new AbortController().signal);
@@ -142,7 +142,7 @@ describe("leader elector", () => {
     expect([unanswered < 0, one.isLeading]).toEqual([true, true]);
   });
 
-  it("says so where others keep it from releasing the lease", async () => {
+  it("logs that others keep it from releasing the lease", async () => {
     await using world = await World.create();
     const warnings: string[] = [];
     const log: Logger = { ...silentLogger, warn: (message) => void warnings.push(message), with: () => log };
@@ -153,7 +153,7 @@ describe("leader elector", () => {
     expect(warnings).toEqual([expect.stringContaining("could not release the lease")]);
   });
 
-  it("makes a lease anew that was deleted under it, and leads on", async () => {
+  it("creates a lease anew that was deleted, and keeps leading", async () => {
     await using world = await World.create();
     await using one = elector(world, "one");
     await one.acquire(new AbortController().signal);
@@ -163,7 +163,7 @@ describe("leader elector", () => {
     expect(await spec(world)).toMatchObject({ holderIdentity: "one" });
   });
 
-  it("gives up a lease that was deleted under it, and made anew by another", async () => {
+  it("gives up a lease that was deleted and created anew by another", async () => {
     await using world = await World.create();
     await using one = elector(world, "one");
     await one.acquire(new AbortController().signal);
@@ -175,7 +175,7 @@ describe("leader elector", () => {
     expect(one.lost.aborted).toBe(true);
   });
 
-  it("waits no longer for a release than its lease would last", async () => {
+  it("waits for a release no longer than the lease lasts", async () => {
     await using world = await World.create();
     const one = elector(world, "one");
     await one.acquire(new AbortController().signal);
@@ -188,7 +188,7 @@ describe("leader elector", () => {
     expect(isReleased).toBe(true);
   });
 
-  it("goes on trying where the server is out of reach at first", async () => {
+  it("keeps trying if the server is unreachable at first", async () => {
     await using world = await World.create();
     world.fault = () => new Error("unreachable");
     await using one = elector(world, "one");
@@ -200,7 +200,7 @@ describe("leader elector", () => {
     expect(one.isLeading).toBe(true);
   });
 
-  it("refuses times that do not fit together", async () => {
+  it("refuses inconsistent durations", async () => {
     await using world = await World.create();
     const options = {
       client: world.client,

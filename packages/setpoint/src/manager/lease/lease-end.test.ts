@@ -31,7 +31,7 @@ async function goOn(world: World, process: LeaderProcess, path: Path): Promise<v
 }
 
 describe.each(Object.entries(PATHS))("once the lease has ended, %s", (_, path) => {
-  it("is not begun, though nobody has noticed", async () => {
+  it("is not started, even if nobody has noticed", async () => {
     await using world = await World.create();
     const process = await leading(world, path);
     const { refused } = path;
@@ -44,7 +44,7 @@ describe.each(Object.entries(PATHS))("once the lease has ended, %s", (_, path) =
     expect([process.late, await process.lateChanges()]).toEqual([[], []]);
   });
 
-  it("is not sent again, though the server has asked for it", async () => {
+  it("is not retried, although the server asked for it", async () => {
     await using world = await World.create();
     const process = await leading(world, path);
     const { status, body } = failure(429, "TooManyRequests");
@@ -77,7 +77,7 @@ describe("an effect", () => {
     ...{ when: create, after: ASKED, request: "" },
   });
 
-  it("is not begun once the lease has ended, though nobody has noticed", async () => {
+  it("is not started once the lease has expired, even if nobody has noticed", async () => {
     await using world = await World.create();
     const begun: string[] = [];
     const effect = path(() => begun.push("dns"));
@@ -87,7 +87,7 @@ describe("an effect", () => {
     expect([process.hasEnded, begun]).toEqual([true, []]);
   });
 
-  it("is told by its signal while it goes on", async () => {
+  it("is notified by its signal while it runs", async () => {
     await using world = await World.create();
     const ends: unknown[] = [];
     const effect = path((signal) => {
@@ -108,7 +108,7 @@ describe("an effect", () => {
 describe("the apps of a process", () => {
   const definition = (world: World) => world.client.find(CustomResourceDefinition, "orders.shop.example.com");
 
-  it("are installed also by one that does not lead yet", async () => {
+  it("are installed by a process on standby, too", async () => {
     await using world = await World.create();
     const leader = new LeaderProcess(world);
     await leader.manager.start();
@@ -121,7 +121,7 @@ describe("the apps of a process", () => {
     await Promise.all([...stopping, started, world.clock.advance(120_000)]);
   });
 
-  it("have their webhooks taken away that lead to it alone, also after its lease has ended", async () => {
+  it("have webhooks that only lead to this process deleted, even after its lease has expired", async () => {
     await using world = await World.create();
     const process = new LeaderProcess(world, { webhooks: { clock: world.clock } });
     await process.manager.start();

@@ -65,7 +65,7 @@ async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
 }
 
 describe("an election in a thread of its own", () => {
-  it("is listened to by as many as there are runs, without a warning of leaked listeners", async () => {
+  it("may have a listener per run without a MaxListeners warning", async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error): void => void warnings.push(name);
     process.on("warning", onWarning);
@@ -100,7 +100,7 @@ describe("an election in a thread of its own", () => {
   );
 
   it(
-    "writes nothing once its lease was taken from it long before its end, though its loop does not know yet",
+    "writes nothing once its lease was taken over early, although its event loop does not know yet",
     async () => {
       await using plane = await controlPlane({ listen: {} });
       const { client } = plane;
@@ -122,7 +122,7 @@ describe("an election in a thread of its own", () => {
   );
 
   it(
-    "writes nothing after it was stopped past its lease and goes on, though its loop does not know yet",
+    "writes nothing after it was suspended past its lease, although its event loop does not know yet",
     async () => {
       await using plane = await controlPlane({ listen: {} });
       const { client } = plane;
@@ -144,7 +144,7 @@ describe("an election in a thread of its own", () => {
   );
 
   it(
-    "ends a request in flight when it was stopped past its lease and goes on",
+    "aborts a request in flight after it was suspended past its lease",
     async () => {
       await using plane = await controlPlane({ listen: {} });
       const { client } = plane;

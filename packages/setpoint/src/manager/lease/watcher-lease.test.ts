@@ -42,9 +42,9 @@ const times = { lease: 8_000, renew: 7_000, retry: 300 };
 await run(watched, { leaderElection: { namespace: "default", name: "watched", identity, ...times } });
 `;
 
-describe("a watcher that was stopped past its lease and goes on", () => {
+describe("a watcher that was suspended past its lease", () => {
   it(
-    "handles no step any more, nor goes on with one; the next leader handles all of them",
+    "handles no further step, nor continues one; the next leader handles all of them",
     async () => {
       const folder = mkdtempSync(join(tmpdir(), "setpoint-steps-"));
       const [file, gate] = [join(folder, "steps"), join(folder, "gate")];

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-it("a kind that is forbidden is logged once, and once more when it works again", async () => {
+it("a forbidden kind is logged once, and once more when it works again", async () => {
   const lines: string[] = [];
   const write =
     (level: string) =>
@@ -38,7 +38,7 @@ it("a kind that is forbidden is logged once, and once more when it works again",
   expect(lines.slice(1)).toEqual(["info the informer of v1/ConfigMap works again"]);
 });
 
-it("counters, gauges and histograms of a controller show with those of the runtime until their object is gone", async () => {
+it("metrics of a controller are exported with those of the runtime until their object is gone", async () => {
   const SIZE = { name: "site_size", help: "How large a site is." };
   await using manager = new Manager({ client: world.client, clock: world.clock });
   await manager.add(

@@ -5,7 +5,7 @@ import { Website, World } from "../../controller/world.testing.js";
 import { SetpointError } from "../../errors/error.js";
 import { jsonLogger } from "./json-logger.js";
 
-it("writes one JSON object a line: time, level, message, fields, errors with their causes", () => {
+it("writes one JSON object per line: time, level, message, fields, errors with their causes", () => {
   const lines: string[] = [];
   const log = jsonLogger({ clock: new VirtualClock(), level: "warn", write: (line) => lines.push(line) });
   log.info("too quiet");
@@ -23,7 +23,7 @@ it("writes one JSON object a line: time, level, message, fields, errors with the
   ]);
 });
 
-it("lets no field take the place of what the line is about", () => {
+it("lets no field override time, level or the fields of the logger", () => {
   const lines: string[] = [];
   const log = jsonLogger({ clock: new VirtualClock(), write: (line) => lines.push(line) });
   const ofRun = log.with({ controller: "websites", object: "team/a" });
@@ -36,7 +36,7 @@ it("lets no field take the place of what the line is about", () => {
   ]);
 });
 
-it("says where an error was thrown that has no code", () => {
+it("shows where an error without a code was thrown", () => {
   const lines: string[] = [];
   const log = jsonLogger({ clock: new VirtualClock(), write: (line) => lines.push(line) });
   log.error("failed", { error: new TypeError("x is undefined") });
@@ -45,7 +45,7 @@ it("says where an error was thrown that has no code", () => {
   });
 });
 
-it("says which fields it could not write, and fails nobody by it", () => {
+it("names the fields that it could not write, and does not throw", () => {
   const lines: string[] = [];
   const log = jsonLogger({ clock: new VirtualClock(), write: (line) => lines.push(line) });
   const ring: { self?: object } = {};
@@ -54,7 +54,7 @@ it("says which fields it could not write, and fails nobody by it", () => {
   expect(JSON.parse(lines[0]!)).toMatchObject({ level: "error", message: "failed", unreadable: ["ring"] });
 });
 
-it("lines of a run name its controller, its object and the run, as the timeline numbers it", async () => {
+it("lines of a run name its controller, its object and its number in the timeline", async () => {
   await using world = await World.create();
   const lines: string[] = [];
   const log = jsonLogger({ clock: world.clock, write: (line) => lines.push(line) });

@@ -16,7 +16,7 @@ it("writes one line for people: time of day, level, message, fields", () => {
   expect(lines).toEqual(['12:03:04 INFO  started  controller=orders  count=2  note="two words"']);
 });
 
-it("shows errors by code and message, once, and mistakes in code with their stack", () => {
+it("shows errors by code and message, once, and programming errors with their stack", () => {
   const { lines, log } = logged();
   log.error("reconcile of a failed: no disk", { error: new SetpointError("LEASE_LOST", "no disk") });
   log.warn("beside", { error: new Error("oops") });

@@ -20,7 +20,7 @@ const series = ({ metrics }: Manager, name: string): readonly string[] =>
     .filter((line) => line.startsWith(`${name}{`))
     .map((line) => line.slice(name.length));
 
-it("the series of a controller are there from its start, as those of controller-runtime", async () => {
+it("the series of a controller exist from its start, like those of controller-runtime", async () => {
   await using world = await World.create();
   await using manager = managerOf(world);
   await manager.add(controller(Website, { reconcile: () => {} }));
@@ -44,7 +44,7 @@ it("the series of a controller are there from its start, as those of controller-
     ]);
 });
 
-it("a paused object counts as no run, and takes no time", async () => {
+it("a paused object does not count as a run", async () => {
   await using world = await World.create();
   await using manager = managerOf(world);
   await manager.add(controller(Website, { reconcile: () => terminal(new Error("never")) }));
@@ -68,7 +68,7 @@ it("a paused object counts as no run, and takes no time", async () => {
   ]);
 });
 
-it("caches of other clusters are measured as well, by the cluster's name", async () => {
+it("caches of other clusters are measured, too, under the cluster's name", async () => {
   await using world = await World.create();
   await using edge = await World.create();
   await using manager = managerOf(world, { clusters: { edge: edge.cluster().client } });
@@ -88,7 +88,7 @@ it("caches of other clusters are measured as well, by the cluster's name", async
   for (const line of series(manager, "setpoint_informer_bytes")) expect(line).toMatch(/} [1-9]\d*$/);
 });
 
-it("who leads is told by the lease's name: 1 for the leader, 0 on standby and once the lease is lost", async () => {
+it("leadership is exported by lease name: 1 for the leader, 0 on standby and once the lease is lost", async () => {
   await using world = await World.create();
   const leaderElection = { name: "app-lock" };
   await using first = managerOf(world, { name: "app", leaderElection: { ...leaderElection, identity: "one" } });
@@ -104,7 +104,7 @@ it("who leads is told by the lease's name: 1 for the leader, 0 on standby and on
   expect(shown()).toEqual(['{name="app-lock"} 0', '{name="app-lock"} 1']);
 });
 
-it("runs and their writes are traced by the tracer that a manager is given", async () => {
+it("runs and their writes are traced by the tracer of the manager", async () => {
   await using world = await World.create();
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { knownLabels } from "./known-labels.js";
 
-it("gives the same labels as the same object", () => {
+it("returns equal labels as the same object", () => {
   const labelsOf = knownLabels("verb", "kind");
   const labels = labelsOf("apply", "Pod");
   expect(labels).toEqual({ verb: "apply", kind: "Pod" });
@@ -9,7 +9,7 @@ it("gives the same labels as the same object", () => {
   expect(labelsOf("apply", "")).toEqual({ verb: "apply", kind: "" });
 });
 
-it("keeps a bounded number of them, and gives the others anew", () => {
+it("caches a bounded number of them, and creates the others anew", () => {
   const labelsOf = knownLabels("name");
   const first = labelsOf("0");
   for (let name = 1; name < 2_000; name++) labelsOf(String(name));

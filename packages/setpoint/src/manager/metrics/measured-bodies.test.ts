@@ -6,7 +6,7 @@ import { ConfigMap } from "../../kinds/builtin/v1.js";
 import { measuredBodies } from "./measured-bodies.js";
 import { MetricRegistry } from "./metric-registry.js";
 
-it("reads and writes of bodies kept outside are measured by kind, failed ones included", async () => {
+it("reads and writes of external bodies are measured by kind, including failed ones", async () => {
   const clock = new VirtualClock();
   const registry = new MetricRegistry();
   const slow: BodyStore = {

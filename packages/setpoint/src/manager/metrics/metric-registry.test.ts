@@ -15,7 +15,7 @@ describe("metric registry", () => {
     );
   });
 
-  it("counts observations in every bucket that they are not above", () => {
+  it("counts observations in every bucket up to their value", () => {
     const registry = new MetricRegistry();
     const durations = registry.histogram({ name: "d", type: "histogram", help: "D." });
     durations.observe({}, 0.02);
@@ -29,7 +29,7 @@ describe("metric registry", () => {
     expect(text).toContain("d_sum 1003.02\nd_count 3\n");
   });
 
-  it("knows labels again in whatever order they come", () => {
+  it("recognises labels in any order", () => {
     const registry = new MetricRegistry();
     const runs = registry.counter({ name: "runs_total", type: "counter", help: "Runs." });
     runs.add({ a: "1", b: "2" });
@@ -47,7 +47,7 @@ describe("metric registry", () => {
     ]);
   });
 
-  it("refuses names that would keep Prometheus from reading the page", () => {
+  it("refuses names that would break the page for Prometheus", () => {
     const registry = new MetricRegistry();
     const invalid = expect.objectContaining({ code: "METRIC_NAME_INVALID" });
     for (const name of ["", "my-metric", "1st", "a b", "é"]) {
@@ -66,7 +66,7 @@ describe("metric registry", () => {
     ]);
   });
 
-  it("has buckets of its own for a histogram that says so, written as Go writes them", () => {
+  it("supports buckets of a histogram's own, written as Go writes them", () => {
     const registry = new MetricRegistry();
     registry.histogram(queueMetrics.queueDuration).observe({}, 0.0002);
     const bounds = registry.exposition().matchAll(/_bucket\{le="(.+)"\} (\d)/g);
@@ -76,7 +76,7 @@ describe("metric registry", () => {
     ]);
   });
 
-  it("bounds the number of series by counting the rest together", () => {
+  it("limits the number of series by counting the rest together", () => {
     const registry = new MetricRegistry();
     const counter = registry.counter({ name: "c", type: "counter", help: "C." });
     for (let index = 0; index < 5_000; index++) counter.add({ key: String(index) });
@@ -85,7 +85,7 @@ describe("metric registry", () => {
     expect(lines).toContain('c{key="other"} 4000');
   });
 
-  it("says which metric could not be collected, and prints the others", () => {
+  it("names a metric that could not be collected, and prints the others", () => {
     const registry = new MetricRegistry();
     registry.collect({ name: "broken", type: "gauge", help: "Broken." }, () => {
       throw new Error("no\nvalue");
@@ -95,14 +95,14 @@ describe("metric registry", () => {
     expect(registry.exposition()).toContain("\ndepth 7\n");
   });
 
-  it("refuses a name that is taken by another type", () => {
+  it("refuses a name that is used for another type", () => {
     const registry = new MetricRegistry();
     registry.counter({ name: "x", type: "counter", help: "" });
     expect(() => registry.gauge({ name: "x", type: "gauge", help: "" })).toThrow("cannot be a gauge");
   });
 });
 
-it("bounds collected values as well, and adds up those of equal labels", () => {
+it("limits collected values, too, and adds up those with equal labels", () => {
   const registry = new MetricRegistry();
   const definition = { name: "open", type: "gauge", help: "Open." } as const;
   registry.collect(definition, () => Array.from({ length: 1_500 }, (_, at) => ({ labels: { id: `${at}` }, value: 1 })));

@@ -20,7 +20,7 @@ const shownBy = (manager: Manager, series: string): number => {
   return line === undefined ? Number.NaN : Number(line.slice(series.length));
 };
 
-it("errors are counted on every attempt by type of event and kind, a watcher's apart from its namesake's [case 13]", async () => {
+it("counts errors on every attempt by event type and kind, separately for a watcher and a controller of one name [case 13]", async () => {
   await using world = await World.create();
   await using manager = new Manager({ client: world.cluster().client, clock: world.clock });
   const fail = () => Promise.reject(new Error("no"));
@@ -37,7 +37,7 @@ it("errors are counted on every attempt by type of event and kind, a watcher's a
   expect(value('controller_runtime_reconcile_errors_total{controller="watcher websites"}')).toBe(2);
 });
 
-it("runs that their timeout ended are counted, whether they heed it or not, and no others", async () => {
+it("counts runs that timed out, whether they heed it or not, and no others", async () => {
   await using world = await World.create();
   await using manager = new Manager({ client: world.cluster().client, clock: world.clock, grace: 0 });
   const sites = controller(Website, {
@@ -59,7 +59,7 @@ it("runs that their timeout ended are counted, whether they heed it or not, and 
   await stopped;
 });
 
-it("the steps that wait for watchers are counted by kind, down to none [case 21]", async () => {
+it("counts the steps that wait for watchers by kind, down to none [case 21]", async () => {
   await using world = await World.create();
   await using manager = new Manager({ client: world.cluster().client, clock: world.clock });
   let release = (): void => {};
@@ -82,7 +82,7 @@ it("the steps that wait for watchers are counted by kind, down to none [case 21]
   expect(depths()).toEqual([0, 0]);
 });
 
-it("an object is counted at each stage of its way, from a cold start to its end", async () => {
+it("counts an object at each stage of its way, from a cold start to its end", async () => {
   await using world = await World.create();
   await world.createWebsite("a");
   const metricRegistry = new MetricRegistry();

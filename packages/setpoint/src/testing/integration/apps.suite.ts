@@ -61,7 +61,7 @@ export function appSuite(given: () => IntegrationWorld): void {
       });
     }
 
-    it("are asked before an object is stored, with user, namespace, subresource and dry run", async () => {
+    it("validate before an object is stored, with user, namespace, subresource and dry run", async () => {
       const { client } = given();
       const asked: Partial<AdmissionRequest>[] = [];
       const note = ({ operation, user, name, namespace, subresource, dryRun }: AdmissionRequest): void => {
@@ -101,7 +101,7 @@ export function appSuite(given: () => IntegrationWorld): void {
       ]);
     });
 
-    it("complete objects, keep books of who made and changed them, and warn", async () => {
+    it("default objects, record who created and changed them, and warn", async () => {
       const world = given();
       await serve({
         mutate: [
@@ -129,7 +129,7 @@ export function appSuite(given: () => IntegrationWorld): void {
       });
     });
 
-    it("convert objects between versions, lists and watches included", async () => {
+    it("convert objects between versions, including lists and watches", async () => {
       const { client } = given();
       await serve({});
       await client.create(OldCoupon, { metadata, spec: { code: "x", permille: 150 } });
@@ -168,7 +168,7 @@ export function appSuite(given: () => IntegrationWorld): void {
       expect(await ask("namespaces/team/coupons/b/worth")).toMatchObject([404, { reason: "NotFound" }]);
     });
 
-    it("are added to a manager that runs, work, and leave no webhook behind", async () => {
+    it("are added to a running manager, work, and leave no webhook behind", async () => {
       const { client } = given();
       const seen: string[] = [];
       const coupons = app({
@@ -191,7 +191,7 @@ export function appSuite(given: () => IntegrationWorld): void {
       ["a mutator alone", { kinds: [Voucher], mutate: [mutating(Voucher, { create: () => undefined })] }],
       ["a route alone", { kinds: [Voucher], routes: [kindRoute(Voucher, { path: "worth", handle: () => undefined })] }],
       ["conversion alone", {}],
-    ])("start, are added, removed and ended with the permissions that are derived, having %s", async (_, parts) => {
+    ])("start, are added, removed and stopped with the derived permissions, having %s", async (_, parts) => {
       const world = given();
       const coupons = app({ name: "coupons", kinds: [Coupons], ...parts });
       const account = "apps";
@@ -211,7 +211,7 @@ export function appSuite(given: () => IntegrationWorld): void {
       await world.client.delete(ClusterRoleBinding, account);
     });
 
-    it("take the finalizer of a kind that they gave up off its objects", async () => {
+    it("remove the finalizer of a kind that they gave up from its objects", async () => {
       const { client } = given();
       await serve({});
       const finalizers = ["example.com/old", "example.com/theirs"];

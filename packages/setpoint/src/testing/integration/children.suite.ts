@@ -48,7 +48,7 @@ export function childSuite(given: () => IntegrationWorld): void {
   describe("children", () => {
     const deployment = (): Promise<Deployment | undefined> => given().client.find(Deployment, "a", here);
 
-    it("cost two writes and one run, then nothing, also after a restart", async () => {
+    it("take two writes and one run, then nothing, also after a restart", async () => {
       const world = given();
       const first = await world.run([websites()]);
       await world.createSite("a");
@@ -109,7 +109,7 @@ export function childSuite(given: () => IntegrationWorld): void {
       expect((await world.map("a"))?.metadata.ownerReferences?.[0]?.name).toBe("a");
     });
 
-    it("are put right where they drift, but for what others own and what is yielded", async () => {
+    it("are corrected when they drift, except for fields of others and yielded ones", async () => {
       const world = given();
       await world.run([websites()]);
       await world.createSite("a");
@@ -121,7 +121,7 @@ export function childSuite(given: () => IntegrationWorld): void {
       expect((await deployment())?.spec).toMatchObject({ replicas: 3, paused: true });
     });
 
-    it("lose a field that was given up while their controller was down", async () => {
+    it("lose a field that was dropped while their controller was down", async () => {
       const world = given();
       const first = await world.run([withMap({ kept: "1", dropped: "2" })]);
       await world.createSite("a");
@@ -131,7 +131,7 @@ export function childSuite(given: () => IntegrationWorld): void {
       await eventually(async () => expect((await world.map("a"))?.data).toEqual({ kept: "1" }));
     });
 
-    it("in other namespaces are collected by the runtime", async () => {
+    it("in other namespaces are garbage-collected by the runtime", async () => {
       const world = given();
       await world.run([
         controller(Website, {
@@ -147,7 +147,7 @@ export function childSuite(given: () => IntegrationWorld): void {
       await eventually(async () => expect(await world.map("a", "other")).toBeUndefined());
     });
 
-    it("in another cluster are read, written and collected like those at home", async () => {
+    it("in another cluster are read, written and garbage-collected like local ones", async () => {
       const world = given();
       // Another connection is another cluster to a manager, whatever is behind it.
       await using edge = await world.connect();

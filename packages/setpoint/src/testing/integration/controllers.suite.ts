@@ -11,7 +11,7 @@ import { eventually, here, type IntegrationWorld, settled } from "./integration-
 
 export function controllerSuite(given: () => IntegrationWorld): void {
   describe("controllers", () => {
-    it("run again when what they have read changes, or appears", async () => {
+    it("run again when an object that they read changes or appears", async () => {
       const world = given();
       await world.run([
         controller(Website, {
@@ -71,7 +71,7 @@ export function controllerSuite(given: () => IntegrationWorld): void {
       await eventually(async () => expect((await world.site("a"))?.status).toEqual(merged));
     });
 
-    it("hold their finalizer from before the first reconcile until finalize is done", async () => {
+    it("keep their finalizer from before the first reconcile until finalize is done", async () => {
       const world = given();
       const seen: string[] = [];
       await world.run([
@@ -87,7 +87,7 @@ export function controllerSuite(given: () => IntegrationWorld): void {
       expect(seen).toEqual(["reconcile with setpoint.dev/websites", "finalize"]);
     });
 
-    it("finalize what was deleted while they were down", async () => {
+    it("finalize objects that were deleted while they were down", async () => {
       const world = given();
       const finalized: string[] = [];
       const declared = () =>
@@ -105,7 +105,7 @@ export function controllerSuite(given: () => IntegrationWorld): void {
       expect(finalized).toEqual(["a"]);
     });
 
-    it("are paused, stepped, resumed and asked to run by annotation", async () => {
+    it("are paused, stepped, resumed and triggered by annotation", async () => {
       const world = given();
       const seen: string[] = [];
       const when = { changed: ["spec"] } as const;

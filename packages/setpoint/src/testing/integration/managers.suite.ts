@@ -62,7 +62,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
       await eventually(async () => expect((await world.site("b"))?.status?.phase).toBe("Seen"));
     });
 
-    it("work with the permissions that are derived, and on when these are revoked and granted again", async () => {
+    it("work with the derived permissions, and go on when these are revoked and granted again", async () => {
       const world = given();
       const binding = await createAccount();
       await world.client.apply(ClusterRoleBinding, binding as never);
@@ -88,7 +88,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
       await world.client.delete(ClusterRoleBinding, ACCOUNT);
     });
 
-    it("name what is not served or not allowed, and take it up once it is", async () => {
+    it("name what is not served or not allowed, and start it once it is", async () => {
       const world = given();
       const binding = await createAccount();
       const client = await world.connectAs(ACCOUNT);
@@ -107,7 +107,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
       await world.client.delete(ClusterRoleBinding, ACCOUNT);
     });
 
-    it("show metrics and timeline to whom the cluster's RBAC allows, each by itself", async () => {
+    it("show metrics and timeline to callers that the cluster's RBAC allows, each separately", async () => {
       const world = given();
       const { client } = world;
       const manager = await world.run([], { metrics: { host: "127.0.0.1", port: 0 }, metricsAccess: "rbac" });
@@ -131,7 +131,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
       expect(await get("/timeline", { authorization })).toBe(403);
     });
 
-    it("plan nothing at rest, and what differs by its fields, without touching it", async () => {
+    it("plan nothing at rest, and differences by field, without writing", async () => {
       const world = given();
       const { client } = world;
       const planned = async (): Promise<readonly string[]> => {

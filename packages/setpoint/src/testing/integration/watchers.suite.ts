@@ -7,7 +7,7 @@ const finalizer = "example.com/audit";
 
 export function watcherSuite(given: () => IntegrationWorld): void {
   describe("watchers", () => {
-    it("see each step, in order", async () => {
+    it("get each event, in order", async () => {
       const world = given();
       const steps: string[] = [];
       await world.run([
@@ -26,7 +26,7 @@ export function watcherSuite(given: () => IntegrationWorld): void {
       await eventually(() => expect(steps).toEqual(expected));
     });
 
-    it("with a finalizer miss no delete, and tell a restart from a new object", async () => {
+    it("with a finalizer miss no delete, and distinguish a restart from a new object", async () => {
       const world = given();
       const steps: string[] = [];
       const audit = () =>
@@ -49,7 +49,7 @@ export function watcherSuite(given: () => IntegrationWorld): void {
       expect(steps).toEqual([`add with ${finalizer}-wip`, "sync", "delete"]);
     });
 
-    it("come and go while their manager runs, each with retries of its own", async () => {
+    it("are added and removed while their manager runs, each with its own retries", async () => {
       const world = given();
       const steps: string[] = [];
       const named = (name: string, failures: number) =>
