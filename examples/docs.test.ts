@@ -22,14 +22,14 @@ describe("the docs", () => {
     ["docs/guide.md", 5],
     ["docs/moving.md", 3],
     ["docs/testing.md", 4],
-  ])("show code of %s as it stands in the examples, which are compiled and run", (page, least) => {
+  ])("show code of %s exactly as in the examples, which are compiled and run", (page, least) => {
     const blocks = [...text(page).matchAll(/```ts ?(\S*)\n([\s\S]*?)```/g)];
     expect(blocks.length).toBeGreaterThan(least);
     const strayed = blocks.filter(([, file, code]) => !file || !text(file).includes(code!));
     expect(strayed.map(([block]) => block)).toEqual([]);
   });
 
-  it("link to files and headings that are there", () => {
+  it("link to existing files and headings", () => {
     const pages = [
       "README.md",
       "examples/README.md",
@@ -48,7 +48,7 @@ describe("the docs", () => {
     expect(dead).toEqual([]);
   });
 
-  it("name files and functions of the app SDK's map that are there", () => {
+  it("name existing files and functions in the map of the app SDK", () => {
     const rows = [...text("docs/app-sdk.md").matchAll(/^\|[^|]+\| `([\w/-]+\.ts)`\s*\| `(#?\w+)`/gm)];
     expect(rows.length).toBeGreaterThan(38);
     const missing = rows.filter(([, file, name]) => {
@@ -58,7 +58,7 @@ describe("the docs", () => {
     expect(missing.map(([, file, name]) => `${file} ${name}`)).toEqual([]);
   });
 
-  it("map each box of the app SDK's two diagrams", () => {
+  it("map each box of the two diagrams of the app SDK", () => {
     const [, coldStart, hotPath] = text("docs/app-sdk.md").split(/^## (?:Cold start|Hot path|Metrics of each stage)$/m);
     const boxes = (table?: string): readonly string[] =>
       [...(table ?? "").matchAll(/^\| ((?:\d+[ab]?,? )+)/gm)].flatMap(([, ids]) => ids!.trim().split(/,? /));
@@ -68,7 +68,7 @@ describe("the docs", () => {
     expect(boxes(hotPath)).toEqual(numbered(12).flatMap((id) => (forked.includes(id) ? [`${id}a`, `${id}b`] : [id])));
   });
 
-  it("name tests that are there for each defect of others", () => {
+  it("name an existing test for each defect of others", () => {
     const rows = [...text("docs/defects.md").matchAll(/^\|[^|]+\| `([\w/.-]+\.test\.ts)`\s*\| `([^|]+)`\s*\|$/gm)];
     expect(rows.length).toBe(text("docs/defects.md").match(/\.test\.ts`/g)?.length);
     const missing = rows.filter(([, file, title]) => !text(`packages/setpoint/src/${file}`).includes(`it("${title}"`));

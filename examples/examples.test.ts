@@ -32,7 +32,7 @@ describe("the examples", () => {
     expect((await env.client.get(Greeting, "a", here)).status).toEqual({ text: "Hello, Ann!" });
   });
 
-  it("children are made, put right and pruned [02]", async () => {
+  it("children are created, corrected and pruned [02]", async () => {
     await using env = await TestEnvironment.create({ kinds: [Website], loops: [websites] });
     await env.client.create(Website, { metadata, spec: { image: "nginx", port: 80 } });
     await env.idle();
@@ -46,7 +46,7 @@ describe("the examples", () => {
     expect((await env.client.get(Deployment, "a", here)).spec?.replicas).toBe(1);
   });
 
-  it("the record is removed before its object goes, also after a restart [03]", async () => {
+  it("the record is removed before its object is deleted, also after a restart [03]", async () => {
     const records = new Map<string, string>();
     const workload = dnsRecords({
       put: async (host, address) => void records.set(host, address),
@@ -66,7 +66,7 @@ describe("the examples", () => {
     expect(await env.client.find(DnsRecord, "a", here)).toBeUndefined();
   });
 
-  it("a config map that appears or changes runs its readers [04]", async () => {
+  it("a ConfigMap that appears or changes triggers its readers [04]", async () => {
     await using env = await TestEnvironment.create({ kinds: [Banner], loops: [banners] });
     const text = async () => (await env.client.get(Banner, "a", here)).status?.text;
     await env.client.create(Banner, { metadata, spec: { settings: "texts" } });
@@ -80,7 +80,7 @@ describe("the examples", () => {
     expect(await text()).toBe("two");
   });
 
-  it("the wait shows as a condition and ends with the work outside [05]", async () => {
+  it("a wait shows as a condition and ends with the external work [05]", async () => {
     const urls = new Map<string, string>();
     let creations = 0;
     const provider = { create: async () => `db-${++creations}`, urlOf: async (id: string) => urls.get(id) };
@@ -105,7 +105,7 @@ describe("the examples", () => {
     expect(items.filter(({ reason }) => reason === "Ready").map(({ count }) => count ?? 1)).toEqual([1]);
   });
 
-  it("each step of an order is written down, its end included [06]", async () => {
+  it("each step of an order is recorded, including the last [06]", async () => {
     const lines: string[] = [];
     await using env = await TestEnvironment.create({
       kinds: [Order],
@@ -121,7 +121,7 @@ describe("the examples", () => {
     expect(await env.client.find(Order, "a", here)).toBeUndefined();
   });
 
-  it("objects are completed, checked and warned of [07]", async () => {
+  it("objects are defaulted and validated, with warnings [07]", async () => {
     await using env = await TestEnvironment.create({ loops: [coupons] });
     const { client } = env;
     const made = await client.create(Coupon, { metadata, spec: { code: "spring", percent: 10 } });
@@ -223,7 +223,7 @@ describe("the examples", () => {
     expect(finished).toEqual(["app:1", "migrate:1", "test"]);
   });
 
-  it("nothing is deployed after a migration that failed, and all goes on once it succeeds [13]", async () => {
+  it("nothing is deployed after a failed migration, and all goes on once it succeeds [13]", async () => {
     await using env = await TestEnvironment.create({ kinds: [Step], loops: [steps] });
     await env.client.create(Step, {
       metadata: { namespace, name: "deploy" },

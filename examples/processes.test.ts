@@ -114,7 +114,7 @@ const versionOf = async (name: string): Promise<string | undefined> =>
   (await plane.client.get(Greeting, name, here)).metadata.resourceVersion;
 
 describe("processes", () => {
-  it("of two one works; the other takes over when it is told to end, and when it is killed [11]", async () => {
+  it("one of two works; the other takes over when it is stopped or killed [11]", async () => {
     const file = await runnable("11-leader-election");
     await using first = new Program(file, "first");
     await until(async () => (await holder())?.startsWith("first"));
@@ -142,7 +142,7 @@ describe("processes", () => {
     expect(await Promise.all(["a", "b"].map(versionOf))).toEqual([versionOfA, versionOfB]);
   }, 90_000);
 
-  it("each works as it is run by Node, and ends when it is told to [01 to 06]", async () => {
+  it("each works when run by Node, and ends when told to [01 to 06]", async () => {
     const { client } = plane;
     const metadata = { namespace, name: "one" };
     const names = [
@@ -179,7 +179,7 @@ describe("processes", () => {
     }
   }, 90_000);
 
-  it("apps are installed and served by run alone, and take their webhooks along when they end [07 to 10]", async () => {
+  it("run installs and serves apps, and removes their webhooks when it ends [07 to 10]", async () => {
     const names = ["07-admission", "08-conversion", "09-custom-route", "10-several-apps"];
     const files = await Promise.all(names.map(runnable));
     const programs = files.map((file) => new Program(file, basename(file)));
@@ -211,7 +211,7 @@ describe("processes", () => {
     }
   }, 90_000);
 
-  it("outlive what a reconcile leaves unhandled, and say so", async () => {
+  it("survive an unhandled rejection of a reconcile, and log it", async () => {
     const careless = join(folder, "careless.mjs");
     writeFileSync(careless, CARELESS);
     await using program = new Program(careless, "careless");

@@ -82,7 +82,7 @@ async function asNodeRunsIt(line: string): Promise<string> {
   return line.replace("node greetings.ts", "node greetings.mjs");
 }
 
-it("can be followed line by line", async () => {
+it("the guide can be followed line by line", async () => {
   for (const name of ["greetings.ts", "greetings.test.ts"]) writeFileSync(join(folder, name), saved(name));
   // A reader has no workspace above the folder, whose configuration would be found.
   writeFileSync(join(folder, "vitest.config.mjs"), "export default {};\n");

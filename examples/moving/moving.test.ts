@@ -14,8 +14,8 @@ const metadata = { namespace, name: "a" };
 const here = { namespace };
 const pod = { metadata, spec: { containers: [{ name: "main", image: "nginx" }] } };
 
-describe("the ways from other frameworks", () => {
-  it("controller-runtime: children follow their owner and what it reads", async () => {
+describe("migrations from other frameworks", () => {
+  it("controller-runtime: children follow their owner and the objects that it reads", async () => {
     await using env = await TestEnvironment.create({ kinds: [Memcached], loops: [memcacheds] });
     await env.client.create(Memcached, { metadata, spec: { size: 2, settings: "texts" } });
     await env.idle();
@@ -69,7 +69,7 @@ describe("the ways from other frameworks", () => {
     expect(lines).toEqual(["a is gone"]);
   });
 
-  it("pepr: pods are labelled, refused and seen", async () => {
+  it("pepr: pods are labelled, refused and watched", async () => {
     const lines: string[] = [];
     const capability = hello((line) => void lines.push(line));
     await using env = await TestEnvironment.create();

@@ -71,7 +71,7 @@ const REFUSED: readonly (readonly [object, object, string])[] = [
   [MCPServer, stdio({}, { timeout: "0s" }), "spec.timeout"],
 ];
 
-it("what could never be carried out is refused before it is stored, and the message names the field", async () => {
+it("refuses specifications that can never be carried out before they are stored, and names the field", async () => {
   await using world = await World.create({ admission: true });
   const create = (kind: unknown, name: string, spec: object) =>
     world.env.client.create(kind as never, { metadata: { name, namespace: NS }, spec } as never);

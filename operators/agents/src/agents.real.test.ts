@@ -16,7 +16,7 @@ import { installKinds } from "./samples.js";
 
 const namespace = "default";
 
-it("on a real API server, with a real MCP server and a real PostgreSQL where there is one, an agent and its tools come true and stay", {
+it("an agent and its tools are reconciled and stay so on a real API server, with a real MCP server and a real PostgreSQL if there is one", {
   timeout: 180_000,
 }, async () => {
   await using cluster = await startKubernetes({});

@@ -30,7 +30,7 @@ export function agentsSuite(place: Place): void {
       expect(await world.store.agents()).toMatchObject([{ id: "test__NS__math", type: "Declarative" }]);
     });
 
-    it("Agents whose ModelConfig's Secret rotates run once each, and each Deployment changes once (500 of them in bench/agents) [8]", async () => {
+    it("Agents run once each when the Secret of their ModelConfig rotates, and each Deployment changes once (500 of them in bench/agents) [8]", async () => {
       await using world = await create();
       await world.basics();
       const COUNT = 60;
@@ -56,7 +56,7 @@ export function agentsSuite(place: Place): void {
       expect(items.map(({ metadata }) => metadata.generation)).toEqual(items.map(() => 2));
     });
 
-    it("the agent's header wins over the server's of the same name [19]", async () => {
+    it("the agent's header overrides the server's of the same name [19]", async () => {
       await using world = await create();
       await world.basics();
       await world.server("tools", "http://tools/mcp", {
@@ -76,7 +76,7 @@ export function agentsSuite(place: Place): void {
       expect(JSON.parse(row!.config)).toMatchObject({ http_tools: [{ params: { headers: { X: "***", Y: "***" } } }] });
     });
 
-    it("a child's name that another controller holds is a conflict, and its object stays untouched [27]", async () => {
+    it("a child's name that another controller owns is a conflict, and its object stays untouched [27]", async () => {
       await using world = await create();
       await world.basics();
       await world.env.client.create(ConfigMap, { metadata: { name: "owner", namespace: NS } });
@@ -112,7 +112,7 @@ export function agentsSuite(place: Place): void {
       expect(await world.deployment("math")).toBeUndefined();
     });
 
-    it.each(["a.b", "a".repeat(64)])("the name %s is refused before anything is made [29]", async (name) => {
+    it.each(["a.b", "a".repeat(64)])("the name %s is refused before anything is created [29]", async (name) => {
       await using world = await create();
       await world.basics();
       await world.agent(name);
@@ -120,7 +120,7 @@ export function agentsSuite(place: Place): void {
       expect((await world.env.client.list(Secret, inNs)).items.map(({ metadata }) => metadata.name)).toEqual(["key"]);
     });
 
-    it("an Agent that comes before its ModelConfig is accepted when that appears [31]", async () => {
+    it("an Agent created before its ModelConfig is accepted when that appears [31]", async () => {
       await using world = await create();
       await world.agent("math");
       expect(await world.accepted(Agent, "math")).toBe("False ReferenceMissing");
@@ -128,7 +128,7 @@ export function agentsSuite(place: Place): void {
       expect(await world.accepted(Agent, "math")).toBe("True Reconciled");
     });
 
-    it("an Agent that comes before its tool server is accepted when that appears [31]", async () => {
+    it("an Agent created before its tool server is accepted when that appears [31]", async () => {
       await using world = await create();
       await world.basics();
       await world.agent("math", { tools: [remote("tools")] });
@@ -137,7 +137,7 @@ export function agentsSuite(place: Place): void {
       expect(await world.accepted(Agent, "math")).toBe("True Reconciled");
     });
 
-    it("an Agent that comes before its header's Secret is accepted when that appears [31]", async () => {
+    it("an Agent created before its header's Secret is accepted when that appears [31]", async () => {
       await using world = await create();
       await world.basics();
       await world.server("tools", "http://tools/mcp");
@@ -155,7 +155,7 @@ export function agentsSuite(place: Place): void {
       });
     });
 
-    it("a parent that comes before its sub-agent is accepted when that appears [31]", async () => {
+    it("a parent created before its sub-agent is accepted when that appears [31]", async () => {
       await using world = await create();
       await world.basics();
       await world.agent("parent", { tools: [sub("child")] });
@@ -164,7 +164,7 @@ export function agentsSuite(place: Place): void {
       expect(await world.accepted(Agent, "parent")).toBe("True Reconciled");
     });
 
-    it("chains of agents: a circle, itself, too many; a diamond and many in a row are fine [32]", async () => {
+    it("chains of agents: a cycle, a self-reference and too many levels are refused; a diamond and a long row are accepted [32]", async () => {
       await using world = await create();
       await world.basics();
       await world.agent("a", { tools: [sub("b")] });
@@ -187,7 +187,7 @@ export function agentsSuite(place: Place): void {
       expect(await world.accepted(Agent, "flat")).toBe("True Reconciled");
     });
 
-    it("another namespace's servers are used where they allow it, and a namespace's labels count at once [33]", async () => {
+    it("servers of other namespaces are used if they allow it, and changed namespace labels count at once [33]", async () => {
       await using world = await create();
       await world.basics();
       const make = (name: string, allowedNamespaces?: object) =>
@@ -227,7 +227,7 @@ export function agentsSuite(place: Place): void {
       expect((await world.condition(Agent, "math", "Accepted"))?.message).toContain("does not watch");
     });
 
-    it("what an Agent no longer needs is deleted, and nothing that is not its own [34]", async () => {
+    it("children that an Agent no longer needs are deleted, and nothing else [34]", async () => {
       await using world = await create();
       await world.basics();
       await world.agent("math", {}, { skills: { refs: ["ghcr.io/org/skill:v1"] } });
@@ -243,7 +243,7 @@ export function agentsSuite(place: Place): void {
       expect(await world.env.client.find(ServiceAccount, "bystander", inNs)).toBeDefined();
     });
 
-    it("a Deployment that was edited or deleted is restored, and an autoscaler's replicas are left alone [36]", async () => {
+    it("an edited or deleted Deployment is restored, and an autoscaler's replicas are left alone [36]", async () => {
       await using world = await create();
       await world.basics();
       await world.agent("math");
@@ -268,7 +268,7 @@ export function agentsSuite(place: Place): void {
       expect((await world.deployment("math"))?.spec?.replicas).toBe(7);
     });
 
-    it("runs that find nothing to do write nothing [37]", async () => {
+    it("runs without changes write nothing [37]", async () => {
       await using world = await create();
       await world.basics();
       world.answers.set("http://tools/mcp", ["a"]);
@@ -285,7 +285,7 @@ export function agentsSuite(place: Place): void {
       expect(world.writes.slice(before)).toEqual([]);
     });
 
-    it("a rotated API key rolls the pods once and says why; other tools do not [38]", async () => {
+    it("a rotated API key rolls the pods once and says why; changed tools do not [38]", async () => {
       await using world = await create({ refresh: "1m" });
       await world.basics();
       world.answers.set("http://tools/mcp", ["a"]);
@@ -323,7 +323,7 @@ export function agentsSuite(place: Place): void {
       }
     });
 
-    it("an Agent that is no longer accepted goes on to say what its pods do", async () => {
+    it("an Agent that is no longer accepted still reports on its pods", async () => {
       await using world = await create();
       await world.basics();
       await world.agent("math");
@@ -341,7 +341,7 @@ export function agentsSuite(place: Place): void {
       expect(await said("Ready")).toEqual(["False", "DeploymentNotReady", generation]);
     });
 
-    it("is Ready with one replica, and says apart from that whether it rolls", async () => {
+    it("is Ready with one replica, and reports a rollout separately", async () => {
       await using world = await create();
       await world.basics();
       await world.agent("math", { deployment: { replicas: 3 } });
@@ -358,7 +358,7 @@ export function agentsSuite(place: Place): void {
       expect(await conditions()).toEqual(["True DeploymentReady", "False RolloutComplete"]);
     });
 
-    it("memory and summarizer models count: their keys roll the pods, and they say who uses them", async () => {
+    it("keys of memory and summarizer models roll the pods, too, and the models list their users", async () => {
       await using world = await create();
       await world.basics();
       await world.secret("other", { "api-key": "sk-other-value" });
@@ -371,7 +371,7 @@ export function agentsSuite(place: Place): void {
       expect((await world.env.client.get(ModelConfig, "embedding", inNs)).status?.usedBy).toBe(1);
     });
 
-    it("annotations of the Agent are not copied to what is made for it", async () => {
+    it("annotations of the Agent are not copied to its children", async () => {
       await using world = await create();
       await world.basics();
       await world.agent("math", {}, {}, { annotations: { "argocd.argoproj.io/tracking-id": "x" } });
@@ -379,7 +379,7 @@ export function agentsSuite(place: Place): void {
       expect(metadata.annotations?.["argocd.argoproj.io/tracking-id"]).toBeUndefined();
     });
 
-    it("a rotated authority of a tool server changes its hash, and rolls the agents that use it once [20]", async () => {
+    it("a rotated CA of a tool server changes its hash, and rolls the agents that use it once [20]", async () => {
       await using world = await create();
       await world.basics();
       world.answers.set("https://tools/mcp", ["t"]);
@@ -401,7 +401,7 @@ export function agentsSuite(place: Place): void {
       expect([await generation("uses"), await generation("does-not")]).toEqual([2, 1]);
     });
 
-    it("what the Go runtime does not do is said, and no longer once it is not asked for", async () => {
+    it("features that the Go runtime lacks are reported while they are requested", async () => {
       await using world = await create();
       await world.basics();
       await world.agent("math", { runtime: "go", executeCodeBlocks: true });
@@ -413,7 +413,7 @@ export function agentsSuite(place: Place): void {
       expect(await world.condition(Agent, "math", "UnsupportedFeatures")).toMatchObject({ status: "False" });
     });
 
-    it("the operator starts again without a write, and deletes the rows of what is deleted", async () => {
+    it("a restarted operator writes nothing, and deletes the rows of deleted objects", async () => {
       await using world = await create();
       await world.basics();
       await world.agent("math");
@@ -431,7 +431,7 @@ export function agentsSuite(place: Place): void {
     if (!place.isVirtual) return;
     // Faults are injected into the requests of an operator in this process.
 
-    it("where one object cannot be applied the others are, nothing is pruned, and it is tried until it works [35]", async () => {
+    it("if one object cannot be applied, the others are, nothing is pruned, and it is retried until it works [35]", async () => {
       await using world = await create();
       await world.basics();
       {

@@ -39,7 +39,7 @@ interface Container {
   readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
 }
 
-it("the installation tells the operator its database, its address and whether it has webhooks", async () => {
+it("the installation configures the operator's database, address and webhooks", async () => {
   const args = ["rbac", "agents", "--install", "--image", "example.com/setpoint:1", "--namespace", "kagent"];
   const container = async (...more: readonly string[]) => {
     const found = documents(await setpoint(...args, ...more));
@@ -63,12 +63,12 @@ it("the installation tells the operator its database, its address and whether it
   expect(crds.map(({ metadata }) => metadata.name)).toContain("agents.kagent.dev");
 });
 
-it("several replicas without a PostgreSQL are refused at the start", async () => {
+it("several replicas without PostgreSQL are refused at the start", async () => {
   const values = { database: "agents.db", "leader-elect": true };
   await expect(agentsOperator.start(values, {})).rejects.toThrow("--database postgres://");
 });
 
-it("the permissions of the installation are enough", async () => {
+it("the permissions of the installation suffice", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agents-install-"));
   await using plane = await controlPlane({ listen: { host: "127.0.0.1", port: 0 } });
   const admin = plane.client;

@@ -14,7 +14,7 @@ import { World } from "./world.testing.js";
 const KINDS: Readonly<Record<string, unknown>> = { Deployment, Secret, Service, ServiceAccount, ConfigMap };
 const inNs = { namespace: NS };
 
-it("what kagent and kmcp made is taken over as it is: no pod rolls, and nothing is made anew", async () => {
+it("children of kagent and kmcp are taken over unchanged: no pod rolls, and nothing is recreated", async () => {
   const env = await virtualPlace.environment();
   const { client } = env;
   const create = (kind: unknown, object: unknown): Promise<KubeObject> =>

@@ -24,7 +24,7 @@ export function modelsSuite(place: Place): void {
     );
 
   describe(`models on ${place.name}`, () => {
-    it("a provider's models are listed once for each specification and Secret, with the key of its Secret", async () => {
+    it("a provider's models are listed once per specification and Secret, with the key of its Secret", async () => {
       const asked: ModelTarget[] = [];
       await using world = await create({
         askModels: async (target) => {
@@ -62,7 +62,7 @@ export function modelsSuite(place: Place): void {
       expect(asked[2]?.url).toBe("http://other/v1/models");
     });
 
-    it("a provider that fails says why, and is asked again later", async () => {
+    it("a failing provider shows why, and is asked again later", async () => {
       let isDown = true;
       await using world = await create({
         askModels: async () => {
@@ -81,19 +81,19 @@ export function modelsSuite(place: Place): void {
       expect(await conditions(world)).toMatchObject({ Ready: "True Ready" });
     });
 
-    it("a provider whose models cannot be listed can be used", async () => {
+    it("a provider whose models cannot be listed is usable", async () => {
       await using world = await create({ askModels: () => Promise.reject(new Error("nobody may ask")) });
       await world.secret("key", { token: "sk" });
       await provider(world, { type: "Bedrock", secretRef: { name: "key" } });
       expect(await conditions(world)).toMatchObject({ ModelsDiscovered: "False Unsupported", Ready: "True Ready" });
     });
 
-    it("a provider that needs a Secret and names none is refused by the server", async () => {
+    it("a provider that needs a Secret but names none is refused by the server", async () => {
       await using world = await create();
       await expect(provider(world, { type: "OpenAI" })).rejects.toThrow("secretRef is required");
     });
 
-    it("a ModelConfig names all that is missing at once, and hashes what it uses", async () => {
+    it("a ModelConfig lists everything that is missing at once, and hashes what it uses", async () => {
       await using world = await create();
       await world.model("model", { tls: { caCertSecretRef: "ca", caCertSecretKey: "ca.crt" } });
       expect(await world.condition(ModelConfig, "model", "Accepted")).toMatchObject({

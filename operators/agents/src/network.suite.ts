@@ -31,7 +31,7 @@ export function networkSuite(place: Place): void {
       ["Streamable HTTP", "STREAMABLE_HTTP", startStreamable],
       ["HTTP with SSE", "SSE", startSse],
     ] as const)(
-      "%s: tools that a server says have changed show without waiting for the interval",
+      "%s: announced changes of tools show without waiting for the interval",
       async (_, protocol, start) => {
         let names = ["a", "b"];
         await using server = await start({ tools: () => names.map((name) => ({ name })), announces: true });
@@ -55,7 +55,7 @@ export function networkSuite(place: Place): void {
       },
     );
 
-    it("a server of 10,000 tools in pages is listed in full, one that is slow is waited for, one that flaps keeps its tools", async () => {
+    it("a server of 10,000 tools in pages is listed completely, a slow one is awaited, a flapping one keeps its tools", async () => {
       const names = Array.from({ length: 10_000 }, (_, at) => `tool-${at}-with-a-rather-long-name`);
       await using many = await startStreamable({ tools: () => names.map((name) => ({ name })), pageSize: 2_500 });
       await using slow = await startStreamable({ tools: () => [{ name: "late" }], delayMs: 700 });
@@ -83,7 +83,7 @@ export function networkSuite(place: Place): void {
       for (const server of [many, slow, flapping]) await expect.poll(() => server.sessions()).toBe(0);
     });
 
-    it("each way to fail has a reason of its own, and memory stays bounded beside 10 MB of tools [26]", async () => {
+    it("each kind of failure has its own reason, and memory stays bounded with 10 MB of tools [26]", async () => {
       const answering = (status: number, type: string, body: string) =>
         listen((request, response) => {
           request.resume();

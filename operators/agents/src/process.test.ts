@@ -15,7 +15,7 @@ import { installKinds } from "./samples.js";
 const COMMAND = fileURLToPath(new URL("../../../packages/setpoint/bin/setpoint.js", import.meta.url));
 const namespace = "default";
 
-it("the process ends by itself with 50 discoveries under way, and leaves no half of a tool set [9]", async () => {
+it("the process ends on its own during 50 discoveries, and leaves no partial tool set [9]", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agents-process-"));
   await using plane = await controlPlane({ listen: { host: "127.0.0.1", port: 0 } });
   const kubeconfig = join(folder, "kubeconfig");

@@ -28,7 +28,7 @@ const SHORT_LEASE = {
   SETPOINT_LEADER_ELECTION_RETRY: "500ms",
 };
 
-it("two replicas on one PostgreSQL both answer over REST, and one goes on when the other is killed", async () => {
+it("two replicas on one PostgreSQL both answer over REST, and one takes over when the other is killed", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agents-replicas-"));
   const postgres = startPostgres();
   if (!postgres) throw new Error("Debian's package postgresql is not installed");

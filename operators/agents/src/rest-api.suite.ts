@@ -11,7 +11,7 @@ const namespace = "default";
 /** Who may read over REST, by what an API server with RBAC says. */
 export function restApiSuite(server: string, clientOf: () => Client): void {
   describe(`the REST API before ${server}`, () => {
-    it("reads for the holder of a token whom RBAC lets list the objects, and for nobody else", async () => {
+    it("answers only holders of a token that RBAC allows to list the objects", async () => {
       const client = clientOf();
       const token = async (name: string): Promise<string> => {
         await client.create(ServiceAccount, { metadata: { name, namespace } });
@@ -44,7 +44,7 @@ export function restApiSuite(server: string, clientOf: () => Client): void {
       expect(await status("/api/tools")).toBe(401);
     });
 
-    it("on a loopback address it reads for this machine, not for a page of another host", async () => {
+    it("answers this machine on a loopback address, but not a page of another host", async () => {
       await using store = await openStore(":memory:", systemClock);
       await using api = await startApi({ store, client: clientOf() }, "127.0.0.1", 0, fromThisMachine);
       expect((await fetch(`${api.url}/api/tools`)).status).toBe(200);

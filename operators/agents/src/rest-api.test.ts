@@ -9,7 +9,7 @@ import { NS, World } from "./world.testing.js";
 
 const SERVER = { name: "ns/s", groupKind: "Service" };
 
-it("agents are answered as kagent answers them: with their model, tools and conditions", async () => {
+it("answers agents as kagent does: with their model, tools and conditions", async () => {
   await using world = await World.create();
   await world.basics();
   world.answers.set("http://tools/mcp", ["t"]);
@@ -50,7 +50,7 @@ it("agents are answered as kagent answers them: with their model, tools and cond
   expect((await fetch(`${api.url}/api/agents?namespace=A_B`)).status).toBe(400);
 });
 
-it("tools and tool servers are read from the database", async () => {
+it("reads tools and tool servers from the database", async () => {
   await using store = await openStore(":memory:", systemClock);
   await store.putServer({ ...SERVER, uid: "1", description: "N/A" });
   await store.replaceTools(SERVER, "1", [{ name: "t", description: "does t" }], "2026-01-01T00:00:00Z");

@@ -35,7 +35,7 @@ export function toolServersSuite(place: Place): void {
       expect(await world.accepted(RemoteMCPServer, "hung")).toBe("Unknown Connecting");
     });
 
-    it("twenty servers that hang delay a healthy one by no more than half a second [2]", async () => {
+    it("twenty hanging servers delay a healthy one by at most half a second [2]", async () => {
       await using world = await create();
       for (let at = 0; at < 20; at++) {
         world.answers.set(`http://hung-${at}/mcp`, "hang");
@@ -47,7 +47,7 @@ export function toolServersSuite(place: Place): void {
       expect(await world.accepted(RemoteMCPServer, "healthy")).toBe("True Reconciled");
     });
 
-    it("no statement of the database is under way while servers are asked, and others write [3]", async () => {
+    it("no database statement is open while servers are asked, and others can write [3]", async () => {
       let open = 0;
       let asked = 0;
       const inner = await place.store(systemClock);
@@ -78,7 +78,7 @@ export function toolServersSuite(place: Place): void {
       }
     });
 
-    it("the answer for an object that is gone changes nothing [5]", async () => {
+    it("the answer for a deleted object changes nothing [5]", async () => {
       let answer: (list: ToolList) => void = () => {};
       await using slow = await create({ ask: () => new Promise((resolve) => (answer = resolve)) });
       await slow.server("a", URL_A);
@@ -92,7 +92,7 @@ export function toolServersSuite(place: Place): void {
       expect(slow.writes.length).toBe(before);
     });
 
-    it("the answer for an object that was made again goes to nobody [6]", async () => {
+    it("the answer for a recreated object's predecessor is dropped [6]", async () => {
       const answers: ((list: ToolList) => void)[] = [];
       await using world = await create({ ask: () => new Promise((resolve) => answers.push(resolve)) });
       await world.server("a", URL_A);
@@ -121,7 +121,7 @@ export function toolServersSuite(place: Place): void {
       expect((await status(world, "a"))?.observedGeneration).toBe(2);
     });
 
-    it("discoveries under way are ended with the process, and leave no half of a tool set [9]", async () => {
+    it("discoveries in progress are aborted with the process, and leave no partial tool set [9]", async () => {
       const signals: AbortSignal[] = [];
       const store = await place.store(systemClock);
       {
@@ -149,7 +149,7 @@ export function toolServersSuite(place: Place): void {
       await store[Symbol.asyncDispose]();
     });
 
-    it("a server's tools are listed beside the workers and shown in its order [11]", async () => {
+    it("a server's tools are listed outside of the workers and shown in its order [11]", async () => {
       await using world = await create();
       world.answers.set(URL_A, ["c", "a", "b"]);
       await world.server("tools", URL_A);
@@ -162,7 +162,7 @@ export function toolServersSuite(place: Place): void {
       ]);
     });
 
-    it("a server that goes down keeps its last tools, and its new ones show within an interval of its return [15] [16]", async () => {
+    it("a server that goes down keeps its last tools, and new ones show within an interval of its return [15] [16]", async () => {
       await using world = await create({ refresh: "1m" });
       world.answers.set(URL_A, ["b", "a"]);
       await world.server("tools", URL_A);
@@ -179,7 +179,7 @@ export function toolServersSuite(place: Place): void {
       expect(await world.toolNames("tools")).toEqual(["a", "c"]);
     });
 
-    it("attempts are spaced by the interval, never two at once, and back off to a limit [17]", async () => {
+    it("attempts follow the interval, never two at once, and back off to a limit [17]", async () => {
       const times: number[] = [];
       let running = 0;
       let most = 0;
@@ -202,7 +202,7 @@ export function toolServersSuite(place: Place): void {
       expect(most).toBe(1);
     });
 
-    it("an object's own interval and a new value of the refresh annotation count", async () => {
+    it("an object's own interval and a new value of the refresh annotation take effect", async () => {
       await using world = await create({ refresh: "1h" });
       world.answers.set(URL_A, ["a"]);
       await world.server("tools", URL_A, {}, { annotations: { "kagent.dev/tool-refresh-interval": "10s" } });
@@ -229,7 +229,7 @@ export function toolServersSuite(place: Place): void {
       },
     );
 
-    it("headers come from literals, Secrets and ConfigMaps; a rotated Secret asks at once [18]", async () => {
+    it("headers come from literals, Secrets and ConfigMaps; a rotated Secret causes a new request at once [18]", async () => {
       await using world = await create({ refresh: "10h" });
       world.answers.set(URL_A, ["a"]);
       await world.secret("token", { t: "first-token" });
@@ -258,7 +258,7 @@ export function toolServersSuite(place: Place): void {
       ["spec.timeout", { timeout: "0s" }, URL_A],
       ["spec.url", {}, "not a url"],
       ["spec.url", {}, "ftp://host/x"],
-    ])("a wrong %s is invalid: nobody is asked until the specification changes [22]", async (field, spec, url) => {
+    ])("a wrong %s is invalid: no request is sent until the specification changes [22]", async (field, spec, url) => {
       await using world = await create();
       world.answers.set(URL_A, ["a"]);
       await world.server("tools", url, spec);
@@ -314,7 +314,7 @@ export function toolServersSuite(place: Place): void {
       expect((await status(world, "tools"))?.discoveredTools).toEqual(toolList("a").tools);
     });
 
-    it("a Service without a clear port is invalid, reported once, and discovered once it is mended [25]", async () => {
+    it("a Service with an ambiguous port is invalid, reported once, and discovered once it is fixed [25]", async () => {
       await using world = await create();
       const ports = [
         { name: "a", port: 1 },
@@ -398,7 +398,7 @@ export function toolServersSuite(place: Place): void {
       });
     });
 
-    it("a Service of somebody else is a conflict for an MCPServer of its name, until it goes away", async () => {
+    it("a foreign Service is a conflict for an MCPServer of its name, until it is deleted", async () => {
       await using world = await create();
       const metadata = { name: "m", namespace: NS };
       await world.env.client.create(Service, { metadata, spec: { ports: [{ port: 1 }] } } as never);
@@ -416,7 +416,7 @@ export function toolServersSuite(place: Place): void {
       expect(await world.condition(MCPServer, "m", "Programmed")).toMatchObject({ status: "True" });
     });
 
-    it("an MCPServer and a Service whose servers hang say that they wait", async () => {
+    it("an MCPServer and a Service whose servers hang show that they wait", async () => {
       await using world = await create();
       world.answers.set("http://m.test:3000/mcp", "hang");
       world.answers.set("http://svc.test:1/mcp", "hang");
@@ -437,7 +437,7 @@ export function toolServersSuite(place: Place): void {
       }
     });
 
-    it("rows of objects that vanished while nobody looked are swept at the start, no living ones [40]", async () => {
+    it("rows of objects that were deleted while down are removed at the start, and no others [40]", async () => {
       await using world = await create();
       await world.basics();
       world.answers.set(URL_A, ["a"]);
@@ -463,7 +463,7 @@ export function toolServersSuite(place: Place): void {
       expect((await world.store.tools()).map(({ name }) => name)).toEqual(["a"]);
     });
 
-    it("10,000 tools are stored; the status lists what has room and counts the rest", async () => {
+    it("10,000 tools are stored; the status lists what fits and counts the rest", async () => {
       await using world = await create();
       world.answers.set(
         URL_A,

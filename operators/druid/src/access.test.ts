@@ -19,7 +19,7 @@ import { sampleDruid } from "./sample.testing.js";
 const [name, namespace] = ["druid", "setpoint-system"];
 const here = { namespace: "default" };
 
-it("does all of its work, deletion included, with the permissions that setpoint rbac druid prints", {
+it("does all of its work, including deletion, with the permissions that setpoint rbac druid prints", {
   timeout: 120_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "druid-access-"));

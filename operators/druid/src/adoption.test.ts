@@ -19,7 +19,7 @@ describe.runIf(hasFixtures).each([
   ["our own", [Druid, DruidIngestion]],
   ["the published", PUBLISHED],
 ])(`a cluster that druid-operator has made, with %s definitions${WITHOUT}`, { timeout: 120_000 }, (_which, kinds) => {
-  it("is adopted without a restart of any pod, and the plan says so beforehand", async () => {
+  it("is adopted without restarting any pod, and the plan says so beforehand", async () => {
     await using env = await TestEnvironment.create({ kinds: kinds as never, simulate: true });
     const given = fixture("inputs/druid-smoke-test-cluster.yaml") as Druid;
     const druid = await env.client.create(Druid, { ...given, metadata: { ...given.metadata, ...here } });

@@ -23,7 +23,7 @@ const rows = (title: string): readonly string[] => {
 };
 
 describe("docs/druid.md", () => {
-  it("has each field of a cluster, a group and an ingestion once, and no other", () => {
+  it("lists each field of a cluster, a group and an ingestion once, and no other", () => {
     const { properties = {} } = specOf(Druid);
     const node = properties.nodes!.additionalProperties!.properties!;
     expect([...rows("Fields of a cluster")].sort()).toEqual(
@@ -34,7 +34,7 @@ describe("docs/druid.md", () => {
     expect([...rows("Fields of an ingestion")].sort()).toEqual(fields.sort());
   });
 
-  it("has each event and each reason of a condition that the sources know", () => {
+  it("lists each event and each condition reason in the sources", () => {
     const files = sources(import.meta.dirname);
     const text = files.map((file) => readFileSync(file, "utf8")).join("\n");
     const events = [
@@ -48,7 +48,7 @@ describe("docs/druid.md", () => {
     expect(reasons.filter((reason) => !page.includes(`\`${reason}\``) && reason !== "Suspended")).toEqual([]);
   });
 
-  it("shows what the renderer makes of its example", async () => {
+  it("shows the renderer's output for its example", async () => {
     const [, example, rendered] = /## A worked example\n+```yaml\n([\s\S]*?)```[\s\S]*?```yaml\n([\s\S]*?)```/.exec(
       page,
     )!;

@@ -7,7 +7,7 @@ import { fixture, hasFixtures, WITHOUT } from "./fixtures.testing.js";
 it.runIf(hasFixtures).each([
   ["druids", Druid],
   ["druidingestions", DruidIngestion],
-] as const)(`the definition of %s breaks nothing of the published one${WITHOUT}`, (name, kind) => {
+] as const)(`the definition of %s is compatible with the published one${WITHOUT}`, (name, kind) => {
   const changes = compareCrds(fixture(`crds/${name}.yaml`) as never, kind.crd() as never);
   expect(changes.filter(({ severity }) => severity === "incompatible")).toEqual([]);
 });

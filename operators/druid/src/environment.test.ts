@@ -28,12 +28,12 @@ describe("the environment of druid-operator", () => {
     expect(() => goDuration("RECONCILE_WAIT", text)).toThrow(`RECONCILE_WAIT: "${text}" is not a duration`);
   });
 
-  it("ends the start of the operator where it makes no sense [D40]", async () => {
+  it("fails the start of the operator if it is invalid [D40]", async () => {
     await expect(druidOperator.start({}, { RECONCILE_WAIT: "abc" })).rejects.toThrow("RECONCILE_WAIT");
     await expect(druidOperator.start({ "orphan-grace": "soon" }, {})).rejects.toThrow("--orphan-grace");
   });
 
-  it("goes together with flags, which win", async () => {
+  it("is combined with flags, which override it", async () => {
     const { loops } = await druidOperator.start(
       { "watch-namespace": "c", "disable-ingestion-controller": true },
       { WATCH_NAMESPACE: "a" },

@@ -77,7 +77,7 @@ describe.runIf(hasFixtures).each([
     expect(found.status?.taskId).not.toBe("");
   });
 
-  it("without a spec is refused, with the field named", async () => {
+  it("without a spec is refused, and the field is named", async () => {
     await using env = await start();
     const invalid = fixture("examples/invalid-empty-spec.yaml") as Druid;
     const metadata = { namespace: "default", ...invalid.metadata };

@@ -139,7 +139,7 @@ describe.runIf(hasFixtures)(
         .map((field) => [level, field] as const),
     );
 
-    it("knows them all", () => {
+    it("all are known", () => {
       expect(rows).toHaveLength(97);
       expect(rows.filter(([, field]) => !(field in VALUES))).toEqual([]);
     });
@@ -157,7 +157,7 @@ describe.runIf(hasFixtures)(
   },
 );
 
-describe("a field that has no effect where it stands is noticed", () => {
+describe("a field without an effect in its place is reported", () => {
   const paths = (node: object, spec: object = {}) =>
     notices(sampleDruid({ brokers: { nodeType: "broker", ...node } as never }, spec)).map(({ path }) => path);
 
@@ -176,7 +176,7 @@ describe("a field that has no effect where it stands is noticed", () => {
     expect(paths(node, spec)).toEqual([path]);
   });
 
-  it("and one that has an effect is not", () => {
+  it("and one with an effect is not", () => {
     expect(paths({ maxUnavailable: 1 }, { updateStrategy: { type: "RollingUpdate" } })).toEqual([]);
     expect(paths({ kind: "Deployment", maxSurge: 1, maxUnavailable: 1 })).toEqual([]);
   });

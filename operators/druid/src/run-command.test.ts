@@ -78,7 +78,7 @@ describe("setpoint druid plan", { timeout: 120_000 }, () => {
     expect(plan).toContain(EXPECTED);
   });
 
-  it("tells what only looks like a change that a workload cannot take, and what a new one brings", async () => {
+  it("tells apparent from real immutable changes, and shows what a recreated workload brings", async () => {
     const annotations = { "druid.setpoint.dev/immutable-changes": "recreate" };
     const brokers = { nodeType: "broker", podLabels: { team: "a" } } as const;
     const labelled = (podLabels: Record<string, string>, image: string) =>
@@ -99,7 +99,7 @@ describe("setpoint druid plan", { timeout: 120_000 }, () => {
     );
   });
 
-  it("says so against a cluster, by what is there, and is the plan of run druid --plan", async () => {
+  it("does so against a cluster, by its state, and matches run druid --plan", async () => {
     await using plane = await controlPlane({ listen: {} });
     const { client } = plane;
     await installCrd(client, Druid.crd());
@@ -146,7 +146,7 @@ describe("setpoint druid render", () => {
     );
   });
 
-  it("shows the owner that the hashes are of, where the file says who that is", async () => {
+  it("shows the owner that is part of the hashes, if the file names it", async () => {
     const uid = "0f5ad3c5-2f9d-4d5b-9f41-111122223333";
     const path = file("owned", { ...old, metadata: { ...old.metadata, uid } });
     const { items } = JSON.parse(await ran(runRender, { file: path, output: "json" }));
@@ -155,7 +155,7 @@ describe("setpoint druid render", () => {
     ]);
   });
 
-  it("names fields that a Druid does not have, and those without effect", async () => {
+  it("names unknown fields of a Druid, and those without effect", async () => {
     const brokers = { ...old.spec.nodes.brokers, replica: 3, maxSurge: 1 };
     const path = file("odd", { ...old, spec: { ...old.spec, "druid.zone": "a", nodes: { brokers } } });
     const warnings: string[] = [];

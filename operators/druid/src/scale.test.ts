@@ -7,7 +7,7 @@ const CLUSTERS = 200;
 const here = { namespace: "default" };
 
 describe(`${CLUSTERS} clusters`, { timeout: 240_000 }, () => {
-  it("need no write when steady, and one's new common configuration touches that one alone", async () => {
+  it("need no write when steady, and new common configuration of one affects that one only", async () => {
     await using world = await DruidWorld.create();
     const nodes = { brokers: { nodeType: "broker" }, routers: { nodeType: "router" } } as const;
     for (let at = 0; at < CLUSTERS; at++) await world.create(sampleDruid(nodes, {}, { name: `c${at}` }));

@@ -6,7 +6,7 @@ import { coreCases, expectNeeded, ruleName } from "./access.suite.js";
 import { printedRules, RestrictedOperator } from "./restricted-operator.testing.js";
 import { expectRetried, retryCases } from "./retries.suite.js";
 
-it("the assignment cases hold on a real server with the rules that setpoint rbac prints [R1 to R8, R11, R13 to R20]", {
+it("the assignment cases pass on a real server with the rules that setpoint rbac prints [R1 to R8, R11, R13 to R20]", {
   timeout: 120_000,
 }, async () => {
   await using cluster = await startKubernetes({});
@@ -16,7 +16,7 @@ it("the assignment cases hold on a real server with the rules that setpoint rbac
   expect(operator.refused).toEqual([]);
 });
 
-it("each failure is retried on its own, with these rules too [R9, R10, R21]", {
+it("each failure is retried separately, with these rules too [R9, R10, R21]", {
   timeout: 300_000,
 }, async () => {
   await using cluster = await startKubernetes({});

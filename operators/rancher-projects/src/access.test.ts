@@ -6,7 +6,7 @@ import { printedRules, RestrictedOperator } from "./restricted-operator.testing.
 import { expectRetried, retryCases } from "./retries.suite.js";
 
 describe("the rules that setpoint rbac prints", () => {
-  it("are enough", { timeout: 60_000 }, async () => {
+  it("suffice", { timeout: 60_000 }, async () => {
     await using plane = await controlPlane({ listen: {} });
     await using operator = await RestrictedOperator.start(plane.kubeconfig!);
     using deadline = timeoutSignal(systemClock, 50_000);
@@ -14,7 +14,7 @@ describe("the rules that setpoint rbac prints", () => {
     expect(operator.refused).toEqual([]);
   });
 
-  it.concurrent.each(retryCases)("are enough where this is retried: $title", { timeout: 60_000 }, async (retry) => {
+  it.concurrent.each(retryCases)("suffice for retries: $title", { timeout: 60_000 }, async (retry) => {
     await using plane = await controlPlane({ listen: {} });
     await expectRetried(plane.kubeconfig!, retry, 50_000);
   });

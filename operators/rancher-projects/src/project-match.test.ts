@@ -30,11 +30,11 @@ const found = (projects: readonly Project[], owner: string, more: Partial<typeof
 };
 
 describe("project match", () => {
-  it("the display name counts without regard to case [R2]", () => {
+  it("compares the display name without case [R2]", () => {
     expect(found([project("p-1", "local", { displayName: "DevOps" })], "devops")).toBe("p-1");
   });
 
-  it("projects of the own cluster come first, else the only one elsewhere [R13]", () => {
+  it("prefers projects of the own cluster, else accepts the only one elsewhere [R13]", () => {
     const everywhere = ["local", "c-1", "c-2"].map((cluster) =>
       project(`p-${cluster}`, cluster, { displayName: "Default" }),
     );
@@ -43,14 +43,14 @@ describe("project match", () => {
     expect(found(everywhere.slice(1), "Default")).toEqual(["p-c-1", "p-c-2"]);
   });
 
-  it("no label or annotation counts but the three that hold names [R14]", () => {
+  it("uses no label or annotation except the three that hold names [R14]", () => {
     const labels = { "authz.management.cattle.io/default-project": "true" };
     expect(
       found([project("p-1", "local", { displayName: "Default", labels, annotations: { note: "true" } })], "true"),
     ).toBeUndefined();
   });
 
-  it("the display name beats a name label in another case, whatever the order of the list [R15]", () => {
+  it("prefers the display name to a name label in another case, whatever the order of the list [R15]", () => {
     const a = project("p-a", "local", { displayName: "Other", labels: { "cattle.io/projectName": "devops" } });
     const b = project("p-b", "local", { displayName: "DevOps" });
     expect(found([a, b], "DevOps")).toBe("p-b");
@@ -66,35 +66,35 @@ describe("project match", () => {
     ).toBe("p-1");
   });
 
-  it("takes an annotation in any case last of all", () => {
+  it("ranks an annotation in any case last", () => {
     expect(found([project("p-1", "local", { annotations: { "project.cattle.io/name": "DEVOPS" } })], "devops")).toBe(
       "p-1",
     );
   });
 
-  it("two of the same rank are ambiguous, told in a fixed order [R16]", () => {
+  it("reports two of the same rank as ambiguous, in a fixed order [R16]", () => {
     const two = [project("p-b", "local", { displayName: "Same" }), project("p-a", "local", { displayName: "same" })];
     expect(found(two, "same")).toEqual(["p-a", "p-b"]);
     expect(found([...two].reverse(), "same")).toEqual(["p-a", "p-b"]);
   });
 
-  it("a display name that is missing or no text is passed over [R20]", () => {
+  it("skips a display name that is missing or not a string [R20]", () => {
     const odd = project("p-1", "local", { displayName: 7, labels: { "cattle.io/projectName": "x" } });
     expect(found([odd, project("p-2", "local")], "x")).toBe("p-1");
     expect(projectNames(odd)).toEqual(["x"]);
   });
 
-  it("spaces match dashes only where that is asked for [R21]", () => {
+  it("matches spaces with dashes only on request [R21]", () => {
     const spaced = [project("p-1", "local", { displayName: "Dev Ops" })];
     expect(found(spaced, "Dev-Ops")).toBeUndefined();
     expect(found(spaced, "Dev-Ops", { normalise: true })).toBe("p-1");
   });
 
-  it("the cluster is the part before the first colon [R22]", () => {
+  it("takes the cluster from the part before the first colon [R22]", () => {
     expect(["a:b", "p-1", "a:b:c", ""].map(clusterOf)).toEqual(["a", "", "a", ""]);
   });
 
-  it("ids come from the namespace or the colon form, and never hold a colon [R11, R12]", () => {
+  it("takes ids from the namespace or the colon form, and they never contain a colon [R11, R12]", () => {
     expect(projectId(project("p-xyz789", "c-abc123"))).toEqual({ cluster: "c-abc123", project: "p-xyz789" });
     expect(projectId(project("c-abc123:p-xyz789", "local"))).toEqual({ cluster: "c-abc123", project: "p-xyz789" });
     expect(projectId(project("a:b:c", "local")).project).not.toContain(":");

@@ -78,7 +78,7 @@ const NOWHERE = [undefined, undefined, undefined];
 const DEVOPS = ["p-devops", "local", "local:p-devops"];
 
 describe("rancher projects", () => {
-  it("a namespace is put into the project of its owner, in one patch [R1]", async () => {
+  it("assigns a namespace to the project of its owner, in one patch [R1]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });
@@ -89,7 +89,7 @@ describe("rancher projects", () => {
     ]);
   });
 
-  it("a namespace without an owner, or with an empty one, is left alone [R3]", async () => {
+  it("leaves a namespace without an owner, or with an empty one, alone [R3]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a");
@@ -97,7 +97,7 @@ describe("rancher projects", () => {
     expect(rancher.writes).toEqual([]);
   });
 
-  it("a namespace that is gone before it is looked at is no error [R4]", async () => {
+  it("ignores a namespace that is deleted before it is reconciled [R4]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.env.client.create(Namespace, { metadata: { name: "a", labels: { appOwner: "DevOps" } } });
@@ -108,7 +108,7 @@ describe("rancher projects", () => {
     expect(await rancher.env.client.find(Namespace, "a")).toBeUndefined();
   });
 
-  it("a second look writes nothing [R5]", async () => {
+  it("writes nothing the second time [R5]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });
@@ -120,7 +120,7 @@ describe("rancher projects", () => {
     ["always", DEVOPS],
     ["own", ["p-else", undefined, "local:p-else"]],
     ["never", ["p-else", undefined, "local:p-else"]],
-  ] as const)("R6: with --move %s, a namespace that others put elsewhere", async (move, expected) => {
+  ] as const)("with --move %s, a namespace that others assigned elsewhere [R6]", async (move, expected) => {
     await using rancher = await Rancher.create({ move });
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps", [KEY]: "p-else" }, { [KEY]: "local:p-else" });
@@ -129,7 +129,7 @@ describe("rancher projects", () => {
       expect((await rancher.events("a"))[0]).toContain("AssignedByOthers: the namespace is in local:p-else");
   });
 
-  it("a changed owner moves what this operator assigned [R7]", async () => {
+  it("moves a namespace that it assigned when the owner changes [R7]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.project("p-data", "Data");
@@ -138,7 +138,7 @@ describe("rancher projects", () => {
     expect(await rancher.assigned("a")).toEqual(DEVOPS);
   });
 
-  it("a project that is not there yet is told of, and the namespace assigned when it appears [R8]", async () => {
+  it("reports a missing project, and assigns the namespace when it appears [R8]", async () => {
     await using rancher = await Rancher.create();
     await rancher.namespace("a", { appOwner: "DevOps" });
     expect(await rancher.assigned("a")).toEqual(NOWHERE);
@@ -147,7 +147,7 @@ describe("rancher projects", () => {
     expect(await rancher.assigned("a")).toEqual(DEVOPS);
   });
 
-  it("a failing list of projects is retried with back-off, and the namespace untouched meanwhile [R9]", async () => {
+  it("retries a failing list of projects with back-off, and leaves the namespace untouched meanwhile [R9]", async () => {
     await using rancher = await Rancher.create({}, { loops: [] });
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });
@@ -163,7 +163,7 @@ describe("rancher projects", () => {
     expect(await rancher.assigned("a")).toEqual(DEVOPS);
   });
 
-  it("a denied patch is retried, and an event says what the webhook wants [R10]", async () => {
+  it("retries a denied patch, and an event quotes the webhook [R10]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     const denial = 'admission webhook "rancher.cattle.io.namespaces" denied the request: Unauthorized';
@@ -181,14 +181,14 @@ describe("rancher projects", () => {
     ).toBe(true);
   });
 
-  it("a project of another cluster gives its own cluster's id [R11]", async () => {
+  it("uses the cluster id of a project of another cluster [R11]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-xyz789", "DevOps", "c-abc123");
     await rancher.namespace("a", { appOwner: "DevOps" });
     expect(await rancher.assigned("a")).toEqual(["p-xyz789", "c-abc123", "c-abc123:p-xyz789"]);
   });
 
-  it("two projects of one name are ambiguous: nothing is written, and the event names both [R16]", async () => {
+  it("writes nothing for two projects of one name, and the event names both [R16]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-2", "DevOps");
     await rancher.project("p-1", "devops");
@@ -204,7 +204,7 @@ describe("rancher projects", () => {
     ["annotation's value", { labels: {}, annotations: { [KEY]: "p-devops" } }],
     ["cluster label", { labels: { [CLUSTER]: null }, annotations: {} }],
     ["project label", { labels: { [KEY]: null }, annotations: {} }],
-  ])("R17: a lost %s is put right", async (_what, { labels, annotations }) => {
+  ])("restores a lost %s [R17]", async (_what, { labels, annotations }) => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });
@@ -213,7 +213,7 @@ describe("rancher projects", () => {
     expect(rancher.writes).toHaveLength(2);
   });
 
-  it("excluded and terminating namespaces are skipped [R18]", async () => {
+  it("skips excluded and terminating namespaces [R18]", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("cattle-system", { appOwner: "DevOps" });
@@ -223,7 +223,7 @@ describe("rancher projects", () => {
     expect(rancher.writes).toEqual([]);
   });
 
-  it("without its label a namespace stays, or leaves its project, by policy [R19]", async () => {
+  it("keeps or unassigns a namespace without its label, by policy [R19]", async () => {
     for (const [unlabelled, expected] of [
       ["keep", DEVOPS],
       ["unassign", NOWHERE],
@@ -236,7 +236,7 @@ describe("rancher projects", () => {
     }
   });
 
-  it("unassign leaves alone what somebody else has changed since [R19]", async () => {
+  it("does not unassign what somebody else has changed since [R19]", async () => {
     await using rancher = await Rancher.create({ unlabelled: "unassign" });
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });
@@ -244,7 +244,7 @@ describe("rancher projects", () => {
     expect((await rancher.assigned("a"))[0]).toBe("p-theirs");
   });
 
-  it("keeps an assignment whose project is renamed away or deleted, and says so", async () => {
+  it("keeps an assignment whose project is renamed or deleted, and reports it", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });
@@ -254,7 +254,7 @@ describe("rancher projects", () => {
     expect((await rancher.events("a")).some((text) => text.startsWith("ProjectGone"))).toBe(true);
   });
 
-  it("marks what it assigned, so that it knows its own work after a restart", async () => {
+  it("marks its assignments, so that it recognises them after a restart", async () => {
     await using rancher = await Rancher.create();
     await rancher.project("p-devops", "DevOps");
     await rancher.namespace("a", { appOwner: "DevOps" });

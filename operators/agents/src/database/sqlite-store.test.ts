@@ -19,7 +19,7 @@ storeContract(
   },
 );
 
-it("a file that another process holds for three seconds is waited for, without holding up this one [10]", async () => {
+it("a file locked by another process for three seconds is waited for, without blocking this one [10]", async () => {
   const held = join(folder, "held.db");
   await using store = await openStore(held, systemClock);
   const script = `

@@ -10,7 +10,7 @@ export function storeContract(name: string, open: () => Promise<Store>, reset: (
   describe(`the store on ${name}`, () => {
     beforeEach(reset);
 
-    it("writes what changed, and says whether anything did", async () => {
+    it("writes changes, and returns whether there were any", async () => {
       await using store = await open();
       const agent = { id: "a", uid: "1", type: "BYO", config: "{}" };
       expect(await store.putAgent(agent)).toBe(true);
@@ -22,7 +22,7 @@ export function storeContract(name: string, open: () => Promise<Store>, reset: (
       expect(await store.agents()).toEqual([]);
     });
 
-    it("replaces tools as a whole, in their order", async () => {
+    it("replaces tools as a whole, in order", async () => {
       await using store = await open();
       await store.putServer({ ...SERVER, uid: "1", description: "d" });
       expect(await store.replaceTools(SERVER, "1", tools("c", "a"), "t1")).toBe(true);
@@ -32,7 +32,7 @@ export function storeContract(name: string, open: () => Promise<Store>, reset: (
       expect(await store.servers()).toEqual([{ ...SERVER, uid: "1", description: "d", lastConnected: "t3" }]);
     });
 
-    it("leaves one of two sets that are stored at once, never a mix [4]", async () => {
+    it("keeps one of two sets that are stored at once, never a mix [4]", async () => {
       await using one = await open();
       await using other = await open();
       await one.putServer({ ...SERVER, uid: "1", description: "d" });
@@ -46,7 +46,7 @@ export function storeContract(name: string, open: () => Promise<Store>, reset: (
       }
     });
 
-    it("takes nothing for an object that is gone or was made again [5] [6]", async () => {
+    it("accepts nothing for an object that was deleted or recreated [5] [6]", async () => {
       await using store = await open();
       expect(await store.replaceTools(SERVER, "1", tools("a"), "t")).toBe(false);
       await store.putServer({ ...SERVER, uid: "1", description: "d" });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { EventStreamReader } from "./event-stream.js";
 
-it.each(["\n", "\r\n", "\r"])("events are the same however their text is cut, with lines that end in %j", (end) => {
+it.each(["\n", "\r\n", "\r"])("events are the same wherever their text is cut, with lines that end in %j", (end) => {
   const lines = [
     "event: endpoint",
     "data: /messages",

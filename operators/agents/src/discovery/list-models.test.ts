@@ -20,7 +20,7 @@ it.each([
     "/v1/v1beta/models?pageSize=1000",
     { "x-goog-api-key": "k" },
   ],
-] as const)("%s: its models by name, sorted", async (type, answer, path, headers) => {
+] as const)("%s: lists its models by name, sorted", async (type, answer, path, headers) => {
   await using server = await serve(JSON.stringify(answer));
   const target = modelListOf(type, `${server.url.replace("/mcp", "")}/v1/`, "k")!;
   expect(await listModels(target, never, () => {})).toEqual(["a", "b"]);
@@ -35,7 +35,7 @@ it.each([
   ["no JSON", "<p>", 200, "MCP_PROTOCOL"],
   ["no list", "{}", 200, "MCP_PROTOCOL"],
   ["too much", `{"data":["${"x".repeat(5_000_000)}"]}`, 200, "MCP_TOO_LARGE"],
-])("an answer with %s is told apart, without the key", async (_, body, status, code) => {
+])("a response with %s has its own error, without the key", async (_, body, status, code) => {
   await using server = await serve(body, status);
   const target = modelListOf("OpenAI", server.url, "sk-secret-key")!;
   const failure = listModels(target, never, () => {});

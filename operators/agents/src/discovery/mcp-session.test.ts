@@ -38,7 +38,7 @@ describe("listing the tools of an MCP server", () => {
     await expect.poll(() => server.sessions()).toBe(0);
   });
 
-  it("reads all pages; where one fails there is no list at all [13]", async () => {
+  it("reads all pages; if one fails there is no list at all [13]", async () => {
     await using paged = await startStreamable({ ...named("a", "b", "c"), pageSize: 1 });
     expect((await listTools(target(paged.url), never)).tools.map(({ name }) => name)).toEqual(["a", "b", "c"]);
     await using broken = await startStreamable({ ...named("a", "b", "c"), pageSize: 1, failAt: 1 });
@@ -46,7 +46,7 @@ describe("listing the tools of an MCP server", () => {
     expect(broken.sessions()).toBe(0);
   });
 
-  it("does not open the stream that servers may keep silent, and does not wait for one [14]", async () => {
+  it("does not open the optional server stream, and does not wait for one [14]", async () => {
     await using server = await startStreamable(named("a"));
     await listTools(target(server.url), never);
     expect(server.requests.some(({ method }) => method === "GET")).toBe(false);
@@ -69,7 +69,7 @@ describe("listing the tools of an MCP server", () => {
     expect((await listTools(target(silent.url), deadline.signal)).tools).toEqual([]);
   });
 
-  it("follows a server that sends it on to another path, never to another host", async () => {
+  it("follows a redirect to another path, never to another host", async () => {
     await using server = await startStreamable(named("a"));
     const { origin } = new URL(server.url);
     const sendingTo = (location: string) =>
@@ -109,7 +109,7 @@ describe("listing the tools of an MCP server", () => {
         r.writeHead(200, { "content-type": "application/json" }).end("[]"),
       "MCP_PROTOCOL",
     ],
-  ])("says apart what is wrong with a server that answers %s [26]", async (_, answer, code) => {
+  ])("has a distinct error for a server that answers %s [26]", async (_, answer, code) => {
     await using server = await listen((request, response) => {
       request.resume();
       answer(response as never);
@@ -120,7 +120,7 @@ describe("listing the tools of an MCP server", () => {
     });
   });
 
-  it("gives up on more than it keeps, and counts a name once [26]", async () => {
+  it("gives up on a list that is too large, and counts a name once [26]", async () => {
     const huge = { tools: () => [{ name: "a", description: "x".repeat(10_000_000) }] };
     await using large = await startStreamable(huge);
     await expect(listTools(target(large.url), never)).rejects.toMatchObject({ code: "MCP_TOO_LARGE" });
@@ -129,7 +129,7 @@ describe("listing the tools of an MCP server", () => {
   });
 
   it.each(["SSE", "STREAMABLE_HTTP"] as const)(
-    "a server that never answers is given up at the deadline: %s",
+    "gives up on a server that never answers at the deadline: %s",
     async (protocol) => {
       const sockets = new Set<{ destroy(): void }>();
       const hung = createServer((socket) => void sockets.add(socket));
@@ -146,7 +146,7 @@ describe("listing the tools of an MCP server", () => {
     },
   );
 
-  it("trusts the authority that it is given, and shows a client certificate [20]", async () => {
+  it("trusts the given CA, and presents a client certificate [20]", async () => {
     using folder = certificates();
     const { cert, key, other } = folder;
     await using server = await startStreamable({ ...named("a"), tls: { cert, key } });
@@ -170,7 +170,7 @@ describe("listening to the changes of an MCP server", () => {
   it.each([
     ["Streamable HTTP", "STREAMABLE_HTTP", startStreamable],
     ["HTTP with SSE", "SSE", startSse],
-  ] as const)("%s: each change is told, and the session ends with the signal", async (_, protocol, start) => {
+  ] as const)("%s: reports each change, and the session ends with the signal", async (_, protocol, start) => {
     await using server = await start({ ...named("a"), announces: true });
     const listed = await listTools(target(server.url, { protocol }), never);
     expect(listed.announcesChanges).toBe(true);
@@ -189,7 +189,7 @@ describe("listening to the changes of an MCP server", () => {
     await expect.poll(() => server.sessions()).toBe(0);
   });
 
-  it("a server that tells nothing is not listened to, and a stream that breaks is an error", async () => {
+  it("does not listen to a server without notifications, and rejects if a stream breaks", async () => {
     await using quiet = await startStreamable(named("a"));
     await watchTools(target(quiet.url), never, () => {});
     expect(quiet.sessions()).toBe(0);

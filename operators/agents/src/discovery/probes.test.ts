@@ -38,7 +38,7 @@ function setup(watch: (onChanged: () => void, signal: AbortSignal) => Promise<vo
 const forever = (_: () => void, signal: AbortSignal): Promise<void> =>
   new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
-it("a target that tells of a change is asked again, at most once a second", async () => {
+it("a target that announces a change is probed again, at most once a second", async () => {
   const { clock, asked, watched, probes } = setup(forever);
   using _probes = probes;
   probes.want(target());
@@ -56,7 +56,7 @@ it("a target that tells of a change is asked again, at most once a second", asyn
   expect(watched).toHaveLength(1);
 });
 
-it("a watch that broke begins again after the next answer; one that had nothing to tell does not", async () => {
+it("a broken watch restarts after the next answer; one that ended normally does not", async () => {
   const broken = setup(() => Promise.reject(new Error("reset")));
   broken.probes.want(target({ intervalMs: 60_000 }));
   await broken.clock.advance(300_000);
@@ -69,7 +69,7 @@ it("a watch that broke begins again after the next answer; one that had nothing 
   silent.probes[Symbol.dispose]();
 });
 
-it("what an earlier object's watch tells changes nothing, and its watch ends", async () => {
+it("announcements for a former object change nothing, and its watch ends", async () => {
   const { clock, asked, watched, signals, probes } = setup(forever);
   using _probes = probes;
   probes.want(target());
@@ -85,7 +85,7 @@ it("what an earlier object's watch tells changes nothing, and its watch ends", a
   expect(signals[1]!.aborted).toBe(true);
 });
 
-it("a new interval counts from now on, not after the old one", async () => {
+it("a new interval applies at once, not after the old one", async () => {
   const { clock, asked, probes } = setup(forever);
   using _probes = probes;
   probes.want(target());
@@ -114,7 +114,7 @@ function setupOrder(options: { readonly limit: number; readonly limitPerHost?: n
   return { clock, asked, probes, want };
 }
 
-it("a silent target gives up its place after half a second, and is waited for until its deadline", async () => {
+it("a silent target frees its slot after half a second, and is awaited until its deadline", async () => {
   const { clock, asked, probes, want } = setupOrder({ limit: 1 });
   using _probes = probes;
   want("hung", { timeoutMs: 30_000 });
@@ -128,7 +128,7 @@ it("a silent target gives up its place after half a second, and is waited for un
   expect(probes.result(target({ id: "hung" }))).toMatchObject({ type: "failure", failures: 1 });
 });
 
-it("targets that failed before stand behind new ones", async () => {
+it("targets that failed before are queued behind new ones", async () => {
   const { clock, asked, probes, want } = setupOrder({ limit: 1 });
   using _probes = probes;
   for (const id of ["bad-1", "bad-2"]) want(id, { intervalMs: 10_000 });
@@ -143,7 +143,7 @@ it("targets that failed before stand behind new ones", async () => {
   expect(asked).toEqual(["bad-1", "bad-2", "hung", "new-1", "new-2", "bad-1", "bad-2"]);
 });
 
-it("few of one host are asked at once, and those of others pass them", async () => {
+it("few targets of one host are probed at once, and those of other hosts pass them", async () => {
   const { clock, asked, probes, want } = setupOrder({ limit: 8, limitPerHost: 2 });
   using _probes = probes;
   for (let at = 1; at <= 4; at++) want(`hung-${at}`, { host: "one" });

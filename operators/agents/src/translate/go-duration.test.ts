@@ -10,10 +10,10 @@ it.each([
   ["1.1234567s", 1.1234567],
   ["-1.5h", -5400],
   ["0", 0],
-])("%s has as many seconds as Go gives it", (text, seconds) => {
+])("%s has the same seconds as in Go", (text, seconds) => {
   expect(goSeconds(text)).toBe(seconds);
 });
 
-it("what is no duration has none", () => {
+it("an invalid duration has none", () => {
   expect(["", "5", "s", "1d", "1 s"].map(goDurationMs)).toEqual(Array(5).fill(undefined));
 });

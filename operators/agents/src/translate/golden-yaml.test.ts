@@ -26,7 +26,7 @@ objects:
               secret: { secretName: s, defaultMode: 0444 }
 `;
 
-it("a case is read as Kubernetes' tools read YAML: octal modes and yes, but times are texts", async () => {
+it("a case is parsed as Kubernetes' tools parse YAML: octal modes and yes, but times are text", async () => {
   const { config, manifest } = (await translateCase(INPUT)) as never as {
     config: { stream: boolean; model: object };
     manifest: { spec: { template: { spec: { volumes: object[] } } } }[];
@@ -38,6 +38,6 @@ it("a case is read as Kubernetes' tools read YAML: octal modes and yes, but time
   });
 });
 
-it("a text that is no YAML is refused with its line", async () => {
+it("invalid YAML is refused with its line", async () => {
   await expect(translateCase("objects: [")).rejects.toThrow(/line 1/);
 });

@@ -7,7 +7,7 @@ const folder = fileURLToPath(new URL("../../../../../shared/fixtures/agents/", i
 const names = existsSync(folder) ? readdirSync(`${folder}inputs`).map((file) => file.replace(/\.yaml$/, "")) : [];
 
 describe.skipIf(names.length === 0)("kagent's own cases (skipped where ../shared/fixtures/agents is absent)", () => {
-  it.each(names)("%s is translated as kagent does, and twice alike [30]", async (name) => {
+  it.each(names)("%s is translated as kagent does, and the same twice [30]", async (name) => {
     const input = readFileSync(`${folder}inputs/${name}.yaml`, "utf8");
     const expected: unknown = JSON.parse(readFileSync(`${folder}expected/${name}.json`, "utf8"));
     const translated = await translateCase(input);

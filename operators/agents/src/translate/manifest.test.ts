@@ -38,7 +38,7 @@ describe("the workload of a declarative agent", () => {
     });
   });
 
-  it("parts of a pod are written as Go writes them: what is empty by type is left out, what users say stays", async () => {
+  it("parts of a pod are written as Go writes them: fields that omitempty drops are left out, stated ones stay", async () => {
     const volumes = [
       { name: "h", hostPath: { path: "/h", type: "" } },
       { name: "c", csi: { driver: "d", readOnly: false, volumeAttributes: { a: "" } } },
@@ -68,7 +68,7 @@ describe("the workload of a declarative agent", () => {
     expect(pod.spec.containers[0]).not.toHaveProperty("workingDir");
   });
 
-  it("every override of the deployment has its place", async () => {
+  it("every override of the deployment is applied", async () => {
     const found = await withDeployment({
       replicas: 3,
       imageRegistry: "reg.example",
@@ -186,7 +186,7 @@ describe("the workload of a declarative agent", () => {
     ]);
   });
 
-  it("annotations of the Agent go to its objects, as by kagent, where that is asked for", async () => {
+  it("annotations of the Agent are copied to its objects on request, as by kagent", async () => {
     const [map] = [
       agent({ deployment: { deploymentAnnotations: { a: "mine" } } }, {}, { annotations: { a: "agent's", b: "1" } }),
     ];
@@ -234,7 +234,7 @@ describe("agents that run code", () => {
     expect(found.container.securityContext).toEqual(expected);
   });
 
-  it("a sandbox alone is told in the configuration, with or without domains", async () => {
+  it("a sandbox alone is part of the configuration, with or without domains", async () => {
     const bare = await translated([model(), agent({}, { sandbox: { network: {} } })]);
     expect(bare.text).toContain('"stream":false,"network":{}}');
     expect(bare.manifest[0]?.stringData?.["srt-settings.json"]).toBeUndefined();
@@ -320,7 +320,7 @@ describe("skills", () => {
   });
 });
 
-describe("an agent of one's own image", () => {
+describe("an agent with its own image", () => {
   it("has a configuration without a model, an A2A port, and the container as it is given", async () => {
     const found = await translated([
       byoAgent(
@@ -340,7 +340,7 @@ describe("an agent of one's own image", () => {
     expect(found.manifest[0]?.stringData?.["srt-settings.json"]).toBeUndefined();
   });
 
-  it("has sandbox settings where it asks for a sandbox, and skills where it has some; its image stays", async () => {
+  it("has sandbox settings if it asks for a sandbox, and skills if it has some; its image stays", async () => {
     const found = await translated([byoAgent({ image: "me:1" }, { sandbox: {}, skills: { refs: ["e/x:1"] } })]);
     expect(found.manifest[0]?.stringData?.["srt-settings.json"]).toContain('"allowedDomains":[]');
     expect(found.container).toMatchObject({ image: "me:1", securityContext: { privileged: true } });
@@ -395,7 +395,7 @@ describe("the agent card", () => {
 });
 
 describe("config.json", () => {
-  it("has its fields in kagent's order, and context, memory and sharing where they are asked for", async () => {
+  it("has its fields in kagent's order, and context, memory and sharing on request", async () => {
     const found = await translated([
       model(),
       model({ provider: "Ollama", ollama: { host: "o" } }, "e"),
@@ -452,7 +452,7 @@ describe("config.json", () => {
     );
   });
 
-  it("templates know the agent, its tools and skills, and include texts without running them", async () => {
+  it("templates know the agent, its tools and skills, and include text without running it", async () => {
     const systemMessage = `{{include "p/one"}} {{.AgentName}} {{.AgentNamespace}} {{.Description}}{{range .SkillNames}} {{.}}{{end}}`;
     const found = await translated([
       model(),

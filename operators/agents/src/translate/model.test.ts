@@ -179,7 +179,7 @@ describe("models", () => {
     expect(found.container.env.slice(0, variables.length)).toMatchObject(variables);
   });
 
-  it("Bedrock takes a bearer token before other keys, and a session's token where there is one", async () => {
+  it("Bedrock prefers a bearer token to other keys, and uses a session token if there is one", async () => {
     const bedrock = model({ provider: "Bedrock", apiKeySecret: "s", bedrock: { region: "r" } });
     const names = async (...keys: readonly string[]) =>
       (await translated([secret(Object.fromEntries(keys.map((key) => [key, "v"]))), bedrock, agent()])).container.env
@@ -214,7 +214,7 @@ describe("models", () => {
   });
 
   it.each(["OpenAI", "Anthropic", "AzureOpenAI", "Ollama", "Bedrock", "SAPAICore"])(
-    "%s: a key that callers bring along leaves no variable of a Secret",
+    "%s: with a key that callers provide there is no variable from a Secret",
     async (provider) => {
       const blocks = {
         azureOpenAI: { azureEndpoint: "e", apiVersion: "v", azureDeployment: "d" },
@@ -248,7 +248,7 @@ describe("models", () => {
     expect(hasVolume).toBe("caCertSecretRef" in tls);
   });
 
-  it("the memory's model is told as an embedding, with what its provider needs", async () => {
+  it("the memory's model is configured as an embedding, with what its provider needs", async () => {
     const embedding = async (spec: object, runtime = "go") =>
       (await translated([model(), model(spec, "e"), agent({ runtime, memory: { modelConfig: "e" } })])).config.memory;
     expect(await embedding({ provider: "OpenAI", apiKeyPassthrough: true, openAI: { baseUrl: "b" } })).toEqual({
@@ -286,7 +286,7 @@ describe("models", () => {
     );
   });
 
-  it("hashes of Secrets make the rollout hash: main, summarizer, memory, then tool servers", async () => {
+  it("the rollout hash combines hashes of Secrets: main, summarizer, memory, then tool servers", async () => {
     const hash = async (statuses: readonly string[]) => {
       const [main, summarizer, memory] = statuses.map((secretHash) => ({ secretHash }));
       const found = await translated([

@@ -32,7 +32,7 @@ describe("tools of a RemoteMCPServer", () => {
     );
   });
 
-  it("a server with SSE stands apart, and ends no sessions", async () => {
+  it("a server with SSE is listed separately, and ends no sessions", async () => {
     const server = remoteServer({
       url: "https://x/sse",
       protocol: "SSE",
@@ -44,7 +44,7 @@ describe("tools of a RemoteMCPServer", () => {
     expect(text).not.toContain("http_tools");
   });
 
-  it("authorities are mounted once for each Secret; a name that no volume can have is hashed", async () => {
+  it("CAs are mounted once per Secret; a name that is invalid for a volume is hashed", async () => {
     const tls = (caCertSecretRef: string) => ({ tls: { caCertSecretRef, caCertSecretKey: "ca.crt" } });
     const hashed = createHash("sha256").update("ca.one").digest("hex").slice(0, 8);
     const found = await translated([
@@ -63,7 +63,7 @@ describe("tools of a RemoteMCPServer", () => {
     expect(other.pod.spec.volumes).toContainEqual({ name, secret: { secretName: long, defaultMode: 0o444 } });
   });
 
-  it("headers come from the server's namespace, then from the agent's, which win", async () => {
+  it("headers come from the server's namespace, then from the agent's, which override them", async () => {
     const from = (type: string, name: string, key: string) => ({ valueFrom: { type, name, key } });
     const inOther = (what: ReturnType<typeof secret>) => ({
       ...what,
@@ -87,7 +87,7 @@ describe("tools of a RemoteMCPServer", () => {
     expect(tool?.params).toMatchObject({ headers: { A: "ours", B: "map" } });
   });
 
-  it("a hash of its authority counts for the rollout, one that is no hash does not", async () => {
+  it("a hash of its CA counts for the rollout, an invalid one does not", async () => {
     const hash = async (secretHash: string) =>
       (await translated([model(), remoteServer({}, {}, { secretHash }), usesRemote()])).pod.metadata.annotations[
         "kagent.dev/config-hash"
@@ -114,7 +114,7 @@ describe("tools of a RemoteMCPServer", () => {
     ["https://e.com:8443/mcp", "http://e.com:8443/mcp"],
     ["http://e.com/mcp", "http://e.com:80/mcp"],
     ["https://[::1]/mcp", "http://[::1]:443/mcp"],
-  ])("in plain HTTP where the way out makes the TLS connection: %s", async (url, target) => {
+  ])("uses plain HTTP if the egress makes the TLS connection: %s", async (url, target) => {
     const [tool] = await httpTools([remoteServer({ url }), usesRemote()], {}, { plaintextEgress: true });
     expect(tool?.params).toMatchObject({ url: target });
   });
@@ -163,7 +163,7 @@ describe("tools of other servers", () => {
     ]);
   });
 
-  it("a Service with the protocol SSE stands apart", async () => {
+  it("a Service with the protocol SSE is listed separately", async () => {
     const { config } = await translated([
       model(),
       service({ ports: [{ port: 7 }] }, { "kagent.dev/mcp-service-protocol": "SSE" }),

@@ -85,7 +85,7 @@ const batch = (dataSource: string, cities: readonly string[]) => ({
 });
 
 describe("a real Druid's dynamic configuration", { timeout: 240_000 }, () => {
-  it("is the coordinator's and the workers' as the groups say, and follows a change [D41]", async () => {
+  it("matches the groups for the coordinator and the workers, and follows a change [D41]", async () => {
     await eventually(() => ask("/druid/coordinator/v1/config")).toMatchObject({ maxSegmentsToMove: 7 });
     await eventually(() => ask("/druid/indexer/v1/worker")).toMatchObject({
       selectStrategy: { type: "fillCapacity" },
@@ -111,7 +111,7 @@ describe("a real Druid's batch ingestion", { timeout: 400_000 }, () => {
   const rules = [{ type: "loadForever", tieredReplicants: { _default_tier: 1 } }];
   const compaction = { taskPriority: 20, skipOffsetFromLatest: "P1D" };
 
-  it("puts rows where SQL finds them, with compaction, rules and lookups [D46]", async () => {
+  it("makes rows visible to SQL, with compaction, rules and lookups [D46]", async () => {
     const lookups = {
       __default: { codes: { version: "v1", lookupExtractorFactory: { type: "map", map: { a: "b" } } } },
     };
@@ -135,7 +135,7 @@ describe("a real Druid's batch ingestion", { timeout: 400_000 }, () => {
     expect(await ask("/druid/coordinator/v1/lookups/config/__default/codes")).toMatchObject(lookups.__default.codes);
   });
 
-  it("is submitted once, also when the operator forgets that it was, and anew when it changes [D47]", async () => {
+  it("is submitted once, even if the operator forgets that it was, and again when it changes [D47]", async () => {
     const before = await ingestion("cities");
     const forgotten = { status: { taskId: "", "currentIngestionSpec.json": "" } };
     await client.patch(
@@ -152,7 +152,7 @@ describe("a real Druid's batch ingestion", { timeout: 400_000 }, () => {
     await eventually(() => rowsOf("SELECT city FROM cities")).toEqual([{ city: "Bonn" }]);
   });
 
-  it("takes compaction and rules back with their fields", async () => {
+  it("reverts compaction and rules when their fields are removed", async () => {
     await patch("cities", { ingestion: { compaction: null, rules: null } });
     await eventually(() => ask("/druid/coordinator/v1/rules/cities")).toEqual([]);
     await eventually(() => ask("/druid/coordinator/v1/config/compaction/cities")).toMatchObject({
@@ -160,7 +160,7 @@ describe("a real Druid's batch ingestion", { timeout: 400_000 }, () => {
     });
   });
 
-  it("that Druid refuses says so in Druid's words, and one that fails says so, too [D48]", async () => {
+  it("that Druid refuses shows Druid's message, and so does one that fails [D48]", async () => {
     await create("refused", {
       type: "native-batch",
       nativeSpec: { type: "nonsense", spec: { dataSchema: schema("x") } },

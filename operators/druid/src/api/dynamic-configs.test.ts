@@ -11,7 +11,7 @@ const synced = async (world: DruidWorld) =>
   (await world.druid("tiny")).status?.conditions?.find(({ type }) => type === "ConfigSynced");
 
 describe("dynamic configuration", { timeout: 120_000 }, () => {
-  it("is sent once where a value differs, and not where all are there [D41]", async () => {
+  it("is sent once if a value differs, and not if all match [D41]", async () => {
     let config: object = { maxSegmentsToMove: 5, other: true };
     const druid = scriptedDruid((method, path, body) => {
       if (path !== PATH) return { status: 404 };
@@ -29,7 +29,7 @@ describe("dynamic configuration", { timeout: 120_000 }, () => {
     expect(await world.events("tiny")).toContain(`DruidAPIUpdateConfigsSuccess: ${PATH}: updated`);
   });
 
-  it("is tried again where Druid fails, and nothing else waits for it [D41]", async () => {
+  it("is retried if Druid fails, and nothing else waits for it [D41]", async () => {
     let isWell = false;
     const druid = scriptedDruid(() => (isWell ? { a: 1 } : { status: 500, body: "boom" }));
     await using world = await DruidWorld.create({ call: druid.call });
@@ -46,7 +46,7 @@ describe("dynamic configuration", { timeout: 120_000 }, () => {
     expect(await synced(world)).toMatchObject({ status: "True" });
   });
 
-  it("does not hold up the children of any cluster while Druid never answers", async () => {
+  it("does not block the children of any cluster while Druid never answers", async () => {
     await using world = await DruidWorld.create({ call: () => new Promise(() => {}) });
     for (let at = 0; at < 40; at++)
       await world.create({ ...cluster({ a: 1 }), metadata: { name: `tiny-${at}`, namespace: "default" } as never });
@@ -54,7 +54,7 @@ describe("dynamic configuration", { timeout: 120_000 }, () => {
     for (const at of [0, 39]) expect((await world.druid(`tiny-${at}`)).status?.statefulSets).toHaveLength(2);
   });
 
-  it("is not sent for ever where Druid drops a key", async () => {
+  it("is not sent forever if Druid drops a key", async () => {
     const druid = scriptedDruid(() => ({ a: 1 }));
     await using world = await DruidWorld.create({ call: druid.call });
     await world.create(cluster({ a: 1, unknown: 2 }));
@@ -67,7 +67,7 @@ describe("dynamic configuration", { timeout: 120_000 }, () => {
     });
   });
 
-  it("takes user and password from a Secret, by the keys that are stated [D43]", async () => {
+  it("reads user and password from a Secret, by the stated keys [D43]", async () => {
     const headers: unknown[] = [];
     const call = async (request: { headers: object }) => {
       headers.push((request.headers as Record<string, string>).authorization);
@@ -100,7 +100,7 @@ describe("the address of Druid", () => {
   const router = (more: object, spec: object = {}) =>
     routerUrl(sampleDruid({ routers: { nodeType: "router", "druid.port": 8888, ...more } }, spec));
 
-  it("has the router's port, and that of its Service where it translates ports [D44]", () => {
+  it("has the router's port, or that of its Service if that translates ports [D44]", () => {
     expect(router({})).toBe("http://druid-tiny-routers.default:8888");
     const service = { spec: { ports: [{ name: "web", port: 80, targetPort: 8888 }] } };
     expect(router({ services: [service] })).toBe("http://druid-tiny-routers.default:80");
@@ -109,7 +109,7 @@ describe("the address of Druid", () => {
     );
   });
 
-  it("is https where Druid serves TLS, and none without a router's Service", () => {
+  it("is https if Druid serves TLS, and absent without a router's Service", () => {
     const tls = "druid.enableTlsPort=true\ndruid.tlsPort=9443";
     expect(router({}, { "common.runtime.properties": tls })).toBe("https://druid-tiny-routers.default:9443");
     expect(router({ services: [] })).toBeUndefined();

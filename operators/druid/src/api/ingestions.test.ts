@@ -110,7 +110,7 @@ describe("an ingestion", { timeout: 120_000 }, () => {
     expect(druid.sent.length).toBe(asked);
   });
 
-  it("is sent once, again only when it means something else, and not twice with a rival beside it [D47]", async () => {
+  it("is sent once, again only when its meaning changes, and not twice with a rival operator [D47]", async () => {
     const druid = druidStandIn();
     await using world = await worldWith(druid, ingestion("native-batch", batch({ context: { a: 1, b: 2 } })));
     await world.env.advance("30m");
@@ -132,7 +132,7 @@ describe("an ingestion", { timeout: 120_000 }, () => {
     expect((await read(world)).status).toMatchObject({ status: "Running" });
   });
 
-  it("that Druid refuses is Failed with Druid's words, and tried at growing intervals [D48]", async () => {
+  it("that Druid refuses is Failed with Druid's message, and retried with back-off [D48]", async () => {
     const druid = druidStandIn();
     druid.refusals.push({ status: 400, body: "Unknown type [index_magic]" });
     await using world = await worldWith(druid, ingestion("native-batch", batch()));
@@ -184,7 +184,7 @@ describe("an ingestion", { timeout: 120_000 }, () => {
     expect(await world.env.client.find(DruidIngestion, "wiki", here)).toBeUndefined();
   });
 
-  it("ends the old supervisor when its datasource changes, and takes compaction and rules along", async () => {
+  it("ends the old supervisor when its datasource changes, and moves compaction and rules", async () => {
     const druid = druidStandIn();
     const more = { compaction: { skipOffsetFromLatest: "P1D" }, rules: [{ type: "loadForever" }] };
     await using world = await worldWith(druid, ingestion("kafka", batch({ type: "kafka" }), more));
@@ -207,7 +207,7 @@ describe("an ingestion", { timeout: 120_000 }, () => {
     expect((await read(world)).status).toMatchObject({ taskId: "news", status: "Running", compacted: true });
   });
 
-  it("deletes lookups that left it, and none that it has not made", async () => {
+  it("deletes lookups that were removed from it, and none that it has not made", async () => {
     const lookups = new Map<string, unknown>([["/druid/coordinator/v1/lookups/config", {}]]);
     const standIn = druidStandIn();
     const call: typeof standIn.call = async (request) => {
@@ -231,7 +231,7 @@ describe("an ingestion", { timeout: 120_000 }, () => {
     expect((await read(world)).status?.lookups).toBeUndefined();
   });
 
-  it("says that its credentials, or its cluster, are missing, and goes on when they are there", async () => {
+  it("shows that its credentials or its cluster are missing, and goes on when they exist", async () => {
     const druid = druidStandIn();
     const auth = { type: "basic-auth", secretRef: { name: "login" } };
     await using world = await worldWith(druid, ingestion("kafka", batch({ type: "kafka" }), {}, { auth }));

@@ -36,7 +36,7 @@ describe("includes", () => {
     expect(includes(answer as never, wanted as never)).toBe(expected);
   });
 
-  it("takes whitespace and the order of keys for nothing", () => {
+  it("ignores whitespace and the order of keys", () => {
     expect(isSame(JSON.parse('{"a":1,"b":{"d":1,"c":2}}'), JSON.parse('{ "b": { "c": 2, "d": 1 }, "a": 1 }'))).toBe(
       true,
     );

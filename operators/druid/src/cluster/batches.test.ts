@@ -42,7 +42,7 @@ async function resting(nodes: Parameters<typeof sampleDruid>[0], options: DruidW
 }
 
 describe("a rollout in batches", { timeout: 240_000 }, () => {
-  it("does not take its own steps for drift", async () => {
+  it("does not mistake its own steps for drift", async () => {
     await using at = await resting(
       {
         historicals: { nodeType: "historical", replicas: 3 },
@@ -61,7 +61,7 @@ describe("a rollout in batches", { timeout: 240_000 }, () => {
   it.each([
     ["a larger volume", { volumeClaimTemplates: claims("2Gi") }],
     ["another selector", { podLabels: { team: "b" } }],
-  ])("asks for segments before each pod also where the StatefulSet is made anew for %s", async (_why, change) => {
+  ])("checks segments before each pod, also if the StatefulSet is recreated for %s", async (_why, change) => {
     const podLabels = { team: "a" };
     await using at = await resting(
       {
@@ -87,7 +87,7 @@ describe("a rollout in batches", { timeout: 240_000 }, () => {
     expect((await at.world.druid("tiny")).status?.nodeGroups?.every(({ phase }) => phase === "Ready")).toBe(true);
   });
 
-  it("drains no middle manager that stays: neither for an annotation nor for a larger volume", async () => {
+  it("drains no middle manager that is not replaced: neither for an annotation nor for a larger volume", async () => {
     await using at = await resting(
       { middlemanagers: { nodeType: "middleManager", replicas: 2, volumeClaimTemplates: claims("1Gi") } },
       {},
@@ -104,7 +104,7 @@ describe("a rollout in batches", { timeout: 240_000 }, () => {
     expect((await at.world.druid("tiny")).status?.nodeGroups?.every(({ phase }) => phase === "Ready")).toBe(true);
   });
 
-  it("drains middle managers again where they were just replaced, and a further change comes", async () => {
+  it("drains middle managers again if another change follows right after they were replaced", async () => {
     await using at = await resting({ middlemanagers: { nodeType: "middleManager", replicas: 2 } });
     await at.world.patch("tiny", { spec: { image: NEW } });
     const isFirstReplaced = async () => (await images(at.world, "middleManager"))[1] === NEW;
@@ -119,7 +119,7 @@ describe("a rollout in batches", { timeout: 240_000 }, () => {
     expect(await images(at.world, "middleManager")).toEqual(["apache/druid:32.0.0", "apache/druid:32.0.0"]);
   });
 
-  it("replaces a pod that never gets ready, although it is not its turn yet", async () => {
+  it("replaces a pod that never becomes ready, although it is not its turn yet", async () => {
     const never = { "simulation.setpoint.dev/failure": "never-ready" };
     await using at = await resting({ historicals: { nodeType: "historical", replicas: 2, podAnnotations: never } });
     await at.world.patch("tiny", { spec: { nodes: { historicals: { podAnnotations: null } } } });
@@ -127,7 +127,7 @@ describe("a rollout in batches", { timeout: 240_000 }, () => {
     expect((await find(at.world, "historicals")).status).toMatchObject({ readyReplicas: 2, updatedReplicas: 2 });
   });
 
-  it("has the batches that maxUnavailable says, also of groups that need none", async () => {
+  it("has batches of maxUnavailable, also for groups that need none", async () => {
     const never = { "simulation.setpoint.dev/failure": "never-ready" };
     await using at = await resting({ brokers: { nodeType: "broker", replicas: 5, maxUnavailable: 2 } });
     await at.world.patch("tiny", { spec: { image: NEW, nodes: { brokers: { podAnnotations: never } } } });
@@ -136,7 +136,7 @@ describe("a rollout in batches", { timeout: 240_000 }, () => {
     expect(at.sent.filter((request) => request.includes("/worker/"))).toEqual([]);
   });
 
-  it("keeps the replicas of an autoscaler where the StatefulSet is made anew", async () => {
+  it("keeps the replicas of an autoscaler if the StatefulSet is recreated", async () => {
     const scaleTargetRef = { apiVersion: "apps/v1", kind: "StatefulSet", name: "druid-tiny-brokers" };
     const brokers = { nodeType: "broker", podLabels: { team: "a" } } as const;
     await using at = await resting(

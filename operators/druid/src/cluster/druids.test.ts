@@ -75,7 +75,7 @@ describe("the children of a cluster", { timeout: 120_000 }, () => {
     expect(await world.env.client.find(StatefulSet, "druid-tiny-brokers", here)).toBeDefined();
   });
 
-  it("are named where the server does not know a field of theirs, and the others are made", async () => {
+  it("are named if the server does not know one of their fields, and the others are created", async () => {
     await using world = await DruidWorld.create();
     const livenessProbe = { httpget: { path: "/status" } } as never;
     await world.create(
@@ -90,7 +90,7 @@ describe("the children of a cluster", { timeout: 120_000 }, () => {
     expect(await world.env.client.find(StatefulSet, "druid-tiny-routers", here)).toBeDefined();
   });
 
-  it("take the keys of extra ConfigMaps, also when those appear or change later; a missing one is named [D21]", async () => {
+  it("include the keys of extra ConfigMaps, also when those appear or change later; a missing one is named [D21]", async () => {
     await using world = await DruidWorld.create();
     await world.create(
       sampleDruid(
@@ -116,7 +116,7 @@ describe("the children of a cluster", { timeout: 120_000 }, () => {
     expect(await common()).toMatchObject({ "test.txt": "This Is Test", "test.yaml": "YAML" });
   });
 
-  it("go when their group leaves the spec, and nothing else does [D28] [D29]", async () => {
+  it("are deleted when their group leaves the spec, and nothing else is [D28] [D29]", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(two);
     const labels = { app: "druid", druid_cr: "tiny" };
@@ -176,7 +176,7 @@ describe("the children of a cluster", { timeout: 120_000 }, () => {
     ]);
   });
 
-  it("are left alone while the object is ignored, also later on, and looked after again [D39]", async () => {
+  it("are left alone while the object is ignored, also if that is set later, and reconciled again afterwards [D39]", async () => {
     await using world = await DruidWorld.create();
     const ignored = (value: string | null) => ({ metadata: { annotations: { [IGNORED_ANNOTATION]: value } } });
     await world.create({ ...two, metadata: { ...two.metadata, ...ignored("true").metadata } } as typeof two);
@@ -198,7 +198,7 @@ describe("the children of a cluster", { timeout: 120_000 }, () => {
     expect(await replicas()).toBe(3);
   });
 
-  it("are not made in a namespace that is denied [D40]", async () => {
+  it("are not created in a denied namespace [D40]", async () => {
     await using world = await DruidWorld.create({ denied: ["default"] });
     await world.create(two);
     await world.env.advance("10m");
@@ -206,7 +206,7 @@ describe("the children of a cluster", { timeout: 120_000 }, () => {
   });
 });
 
-describe("the volumes of a cluster that goes", { timeout: 120_000 }, () => {
+describe("the volumes of a deleted cluster", { timeout: 120_000 }, () => {
   const claims = [
     {
       metadata: { name: "data" },
@@ -219,7 +219,7 @@ describe("the volumes of a cluster that goes", { timeout: 120_000 }, () => {
   ];
   const stored = sampleDruid({ historicals: { nodeType: "historical", replicas: 2, volumeClaimTemplates: claims } });
 
-  it("go with it, after its StatefulSets [D35]", async () => {
+  it("are deleted with it, after its StatefulSets [D35]", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(stored);
     await world.env.advance("1m");
@@ -242,7 +242,7 @@ describe("the volumes of a cluster that goes", { timeout: 120_000 }, () => {
     await expect(world.druid("tiny")).rejects.toThrow("not found");
   });
 
-  it("go alone: a StatefulSet and claims of others stay, although they carry its labels [D35]", async () => {
+  it("are deleted alone: a StatefulSet and claims of others stay, although they carry its labels [D35]", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(stored);
     const labels = { app: "druid", druid_cr: "tiny" };
@@ -265,7 +265,7 @@ describe("the volumes of a cluster that goes", { timeout: 120_000 }, () => {
     await expect(world.druid("tiny")).rejects.toThrow("not found");
   });
 
-  it("stay where that was switched off, also in the moment of the deletion [D36]", async () => {
+  it("stay if that is switched off, even right before the deletion [D36]", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(stored);
     await world.env.advance("1m");
@@ -300,7 +300,7 @@ describe("the status", { timeout: 120_000 }, () => {
     expect(status?.conditions?.find(({ type }) => type === "Ready")?.status).toBe("False");
   });
 
-  it("is written every few seconds while pods come up one by one, and has all of them in the end", async () => {
+  it("is written every few seconds while pods start one by one, and lists all of them in the end", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     const brokers = { nodeType: "broker", replicas: 20, podManagementPolicy: "OrderedReady" } as const;
     await world.create(sampleDruid({ brokers }));
@@ -313,7 +313,7 @@ describe("the status", { timeout: 120_000 }, () => {
     expect(writes.length).toBeLessThan(15);
   });
 
-  it("has each group in a table, in the order of a rollout", async () => {
+  it("lists each group in a table, in rollout order", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(sevenGroups());
     await world.env.advance("2m");
@@ -387,7 +387,7 @@ describe("claims that no pod needs", { timeout: 120_000 }, () => {
   const scale = (world: DruidWorld, replicas: number) =>
     world.patch("tiny", { spec: { nodes: { historicals: { replicas } } } });
 
-  it("are marked when the group shrinks, spared when it grows again, and deleted after the grace [D31]", async () => {
+  it("are marked when the group shrinks, spared when it grows again, and deleted after the grace period [D31]", async () => {
     await using world = await DruidWorld.create({ simulate: true, orphanGrace: "10m" });
     await world.create(stored(4));
     await world.env.advance("2m");
@@ -405,7 +405,7 @@ describe("claims that no pod needs", { timeout: 120_000 }, () => {
     ]);
   });
 
-  it("are kept while a pod is pending, and where a cluster has no pods at all [D32] [D33]", async () => {
+  it("are kept while a pod is pending, and if a cluster has no pods at all [D32] [D33]", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(stored(3));
     await world.env.advance("2m");
@@ -423,7 +423,7 @@ describe("claims that no pod needs", { timeout: 120_000 }, () => {
     expect(await ordinals(world)).toEqual(["0", "1", "2"]);
   });
 
-  it("are kept where the cluster says so", async () => {
+  it("are kept if the cluster says so", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     const { spec, ...given } = stored(2);
     await world.create({ ...given, spec: { ...spec, deleteOrphanPvc: false } });
@@ -433,7 +433,7 @@ describe("claims that no pod needs", { timeout: 120_000 }, () => {
     expect(await labelsOf(world, 1)).not.toHaveProperty("toBeDeleted");
   });
 
-  it("get a new mark where theirs is no time, an event says so, and the rest goes on [D34]", async () => {
+  it("get a new mark if theirs is malformed, with an event, and the rest goes on [D34]", async () => {
     await using world = await DruidWorld.create({ simulate: true, orphanGrace: "10m" });
     await world.create(stored(2));
     await world.env.advance("2m");

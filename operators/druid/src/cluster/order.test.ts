@@ -58,7 +58,7 @@ describe("the rollout order", () => {
     ]);
   });
 
-  it("is the same whatever the order in which groups are given [D9]", () => {
+  it("does not depend on the order of the groups in the spec [D9]", () => {
     const groups = [
       group("hot", "historical"),
       group("cold", "historical"),
@@ -73,7 +73,7 @@ describe("the rollout order", () => {
     );
   });
 
-  it("knows a downgrade by the versions of the images, where they have any", () => {
+  it("recognises a downgrade by the image versions, if there are any", () => {
     expect(isOlderImage("apache/druid:29.0.1", "apache/druid:30.0.0")).toBe(true);
     expect(isOlderImage("apache/druid:30.0.0", "apache/druid:29.0.1")).toBe(false);
     expect(isOlderImage("apache/druid:30.0.0", "apache/druid:30.0.0")).toBe(false);

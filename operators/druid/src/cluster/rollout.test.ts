@@ -24,7 +24,7 @@ const claims = (storage: string, storageClassName = "grows") => [
 const NEVER = { "simulation.setpoint.dev/failure": "never-ready" };
 
 describe("a rollout", { timeout: 240_000 }, () => {
-  it("updates a group once those before it are of one revision and ready [D23] [D26]", async () => {
+  it("updates a group once those before it have one revision and are ready [D23] [D26]", async () => {
     await using world = await DruidWorld.create({ simulate: true, batch: 0 });
     await world.create(sevenGroups());
     await world.env.advance("1m");
@@ -56,7 +56,7 @@ describe("a rollout", { timeout: 240_000 }, () => {
     expect((await condition(world, "Ready"))?.status).toBe("True");
   });
 
-  it("takes a status that is older than the newest generation for nothing [D24]", () => {
+  it("ignores a status that is older than the newest generation [D24]", () => {
     const status = {
       observedGeneration: 1,
       readyReplicas: 1,
@@ -72,7 +72,7 @@ describe("a rollout", { timeout: 240_000 }, () => {
     });
   });
 
-  it("creates groups although those before them never get ready [D25]", async () => {
+  it("creates groups although earlier ones never become ready [D25]", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(sampleDruid({ historicals: { nodeType: "historical", podAnnotations: NEVER } }));
     await world.env.advance("1m");
@@ -115,7 +115,7 @@ describe("a rollout", { timeout: 240_000 }, () => {
     ]);
   });
 
-  it("replaces historicals one by one, each when the segments of the last are loaded", async () => {
+  it("replaces historicals one by one, each when the segments of the last one are loaded", async () => {
     let missing = 0;
     const druid = scriptedDruid(() => ({ wiki: missing }));
     await using world = await DruidWorld.create({ simulate: true, call: druid.call });
@@ -137,7 +137,7 @@ describe("a rollout", { timeout: 240_000 }, () => {
     expect((await condition(world, "Ready"))?.status).toBe("True");
   });
 
-  it("goes on after a while where Druid cannot be asked, and says so", async () => {
+  it("continues after a while if Druid is unreachable, and says so", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(
       sampleDruid({ historicals: { nodeType: "historical", replicas: 2 }, routers: { nodeType: "router" } }),
@@ -151,7 +151,7 @@ describe("a rollout", { timeout: 240_000 }, () => {
     expect(items.map(({ reason }) => reason)).toContain("DruidNodeRollingDeployWait");
   });
 
-  it("lets middle managers finish their tasks before they go", async () => {
+  it("lets middle managers finish their tasks before they are replaced", async () => {
     let tasks = ["index_wiki"];
     const druid = scriptedDruid((_method, path) => (path.endsWith("/tasks") ? tasks : {}));
     await using world = await DruidWorld.create({ simulate: true, call: druid.call });
@@ -172,7 +172,7 @@ describe("a rollout", { timeout: 240_000 }, () => {
   });
 });
 
-describe("a change that a StatefulSet cannot take", { timeout: 240_000 }, () => {
+describe("a change that a StatefulSet does not allow", { timeout: 240_000 }, () => {
   const labelled = (podLabels: Record<string, string>, more: Partial<DruidNode> = {}) =>
     sampleDruid({ brokers: { nodeType: "broker", replicas: 2, podLabels, ...more }, routers: { nodeType: "router" } });
 
@@ -194,7 +194,7 @@ describe("a change that a StatefulSet cannot take", { timeout: 240_000 }, () => 
     ["selector", { podLabels: null }],
     ["volumeClaimTemplates", { volumeClaimTemplates: null }],
     ["serviceName", { services: [] }],
-  ])("is known beforehand also where its %s only loses something [D53]", async (field, change) => {
+  ])("is detected beforehand even if its %s only loses something [D53]", async (field, change) => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(labelled({ team: "a" }, { volumeClaimTemplates: claims("1Gi") }));
     await world.env.advance("1m");
@@ -206,7 +206,7 @@ describe("a change that a StatefulSet cannot take", { timeout: 240_000 }, () => 
     });
   });
 
-  it("makes the StatefulSet anew around its pods where that is the policy [D53]", async () => {
+  it("recreates the StatefulSet around its pods if the policy says so [D53]", async () => {
     await using world = await DruidWorld.create({ simulate: true, immutableChanges: "recreate" });
     await world.create(labelled({ team: "a" }));
     await world.env.advance("1m");
@@ -223,7 +223,7 @@ describe("a change that a StatefulSet cannot take", { timeout: 240_000 }, () => 
     expect((await condition(world, "Ready"))?.status).toBe("True");
   });
 
-  it("is none where labels are only added: the selector stays, and the pods are replaced", async () => {
+  it("does not include added labels: the selector stays, and the pods are replaced", async () => {
     await using world = await DruidWorld.create({ simulate: true });
     await world.create(labelled({ team: "a" }));
     await world.env.advance("1m");
@@ -259,7 +259,7 @@ describe("volumes", { timeout: 240_000 }, () => {
       ({ spec }) => spec?.resources?.requests?.storage,
     );
 
-  it("grow, and their StatefulSet is made anew while the pods run on [D37]", async () => {
+  it("grow, and their StatefulSet is recreated while the pods keep running [D37]", async () => {
     await using made = await world(true, "10Gi");
     const pods = async () =>
       (await made.env.client.list(Pod, { ...here, labelSelector: "component=historical" })).items.map(
@@ -286,7 +286,7 @@ describe("volumes", { timeout: 240_000 }, () => {
     [true, "11Gi", "10Gi", "Shrinking"],
     [true, "2.3Ti", "2300Gi", "Shrinking"],
   ])(
-    "do not grow where they may not, or shrink [D38] (expandable %s, %s to %s)",
+    "do not grow if not allowed, and do not shrink [D38] (expandable %s, %s to %s)",
     async (isExpandable, from, to, why) => {
       await using made = await world(isExpandable, from);
       await resize(made, to);

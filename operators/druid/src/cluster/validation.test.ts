@@ -16,14 +16,14 @@ describe("validation", () => {
   );
 
   it.each(["broker-svc", "broker-%d-svc", "%s-%s", "a-%s-100%"])(
-    "refuses the Service name %s, which takes no group [D14]",
+    "refuses the Service name %s, which has no place for the group [D14]",
     (name) => {
       const [problem] = problems(broker({ services: [{ metadata: { name }, spec: {} }] }));
       expect(problem).toMatch(/^spec\.nodes\.brokers\.services\[0\]\.metadata\.name: must have (one )?%s/);
     },
   );
 
-  it("asks for an image [D15]", () => {
+  it("requires an image [D15]", () => {
     expect(problems(broker(), { image: undefined })).toEqual([
       "spec.nodes.brokers.image: Image missing from Druid Cluster Spec",
     ]);
@@ -44,7 +44,7 @@ describe("validation", () => {
     expect(problems({ [key]: { nodeType: "broker", kind: "Deployment" } })).toEqual([]);
   });
 
-  it("refuses a container name that the cluster or the main container has too [D17]", () => {
+  it("refuses a container name that the cluster or the main container uses, too [D17]", () => {
     const twice = problems(broker({ additionalContainer: [container("a")] }), {
       additionalContainer: [container("a")],
     });
@@ -54,7 +54,7 @@ describe("validation", () => {
     expect(problems(broker({ additionalContainer: [container("druid-tiny-brokers")] }))).toHaveLength(1);
   });
 
-  it("asks a StatefulSet's claims for a storage class [D18]", () => {
+  it("requires a storage class for a StatefulSet's claims [D18]", () => {
     const claims = [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce" as const] } }];
     expect(problems(broker({ volumeClaimTemplates: claims }))).toEqual([
       "spec.nodes.brokers.volumeClaimTemplates[0].spec.storageClassName: node group broker has volume claim template without storage class which is not allowed: data",
@@ -68,7 +68,7 @@ describe("validation", () => {
     );
   });
 
-  it("takes maxSurge and maxUnavailable alone, and not both as 0 [D20]", () => {
+  it("allows maxSurge and maxUnavailable alone, and not both as 0 [D20]", () => {
     expect(problems(broker({ kind: "Deployment", maxSurge: 1 }))).toEqual([]);
     expect(problems(broker({ kind: "Deployment", maxSurge: 0, maxUnavailable: 0 }))).toHaveLength(1);
   });
@@ -78,7 +78,7 @@ describe("validation", () => {
     expect(found[0]).toMatch(new RegExp(`^spec\\.${field}\\.type: Can't find type\\[foo\\] for`));
   });
 
-  it("refuses ports, names, variables and claims that are there twice", () => {
+  it("refuses duplicate ports, names, variables and claims", () => {
     const ports = [
       { name: "a", containerPort: 8088 },
       { name: "a", containerPort: 1 },
@@ -107,25 +107,25 @@ describe("validation", () => {
       "volumes[0].secret.items: must be a list, not {}",
     ],
     ["ports", { ports: [{ containerPort: 1.5 }] }, "ports[0].containerPort: must be an integer, not 1.5"],
-  ])("names the field of %s that is of another type than Kubernetes takes", (_field, given, problem) => {
+  ])("names the field of %s whose type Kubernetes does not accept", (_field, given, problem) => {
     expect(problems(broker(given))).toEqual([`spec.nodes.brokers.${problem}`]);
   });
 
-  it("looks at the types of the cluster's own fields, and lets newer ones than it knows pass", () => {
+  it("checks the types of the cluster's own fields, and ignores fields that it does not know", () => {
     expect(problems(broker(), { volumeMounts: [{ name: "a", mountPath: "/a", readOnly: "yes" }] })).toEqual([
       'spec.volumeMounts[0].readOnly: must be true or false, not "yes"',
     ]);
     expect(problems(broker({ lifecycle: { preStop: { sleep: { seconds: 5 } } } as never }))).toEqual([]);
   });
 
-  it("refuses what Java, or a JSON parser, would not read", () => {
+  it("refuses values that Java or a JSON parser could not read", () => {
     expect(problems(broker({ "runtime.properties": "a=1\nb=\\u12g4" }))).toEqual([
       'spec.nodes.brokers["runtime.properties"]: line 2 has \\u without four hexadecimal digits',
     ]);
     expect(problems(broker(), { "metricDimensions.json": "{" })[0]).toMatch(/^spec\["metricDimensions\.json"\]: /);
   });
 
-  it("refuses settings, authentication and dynamic configuration that cannot be", () => {
+  it("refuses invalid settings, authentication and dynamic configuration", () => {
     const annotations = { "druid.setpoint.dev/rollout-order": "random", "druid.setpoint.dev/orphan-grace": "soon" };
     expect(problems(broker(), {}, { annotations }).map((each) => each.split(":")[0])).toEqual([
       "metadata.annotations[druid.setpoint.dev/rollout-order]",
@@ -139,7 +139,7 @@ describe("validation", () => {
     );
   });
 
-  it("refuses two dynamic configurations for what Druid has but one of", () => {
+  it("refuses two dynamic configurations if Druid has only one", () => {
     const workers = (maxWorkers: number) => ({
       middlemanagers: { nodeType: "middleManager", dynamicConfig: { type: "default" } },
       overlords: { nodeType: "overlord", dynamicConfig: { type: "default", maxWorkers } },

@@ -42,22 +42,22 @@ describe("claims that no pod needs", () => {
     expect(actions([claim(2, marked(String(NOW_S - 90)))], [...pods, pod(2)], 3)).toEqual(["unmark 2"]);
   });
 
-  it("are left alone while a pod is pending or unwell [D32]", () => {
+  it("are left alone while a pod is pending or not ready [D32]", () => {
     expect(actions(four, [pod(0), pod(1, { phase: "Pending" })], 2)).toEqual([]);
     expect(actions(four, [pod(0, { conditions: [{ type: "Ready", status: "False" }] }), pod(1)], 2)).toEqual([]);
   });
 
-  it("are left alone where there are no pods, and where a group has none [D33]", () => {
+  it("are left alone if there are no pods, and if a group has none [D33]", () => {
     expect(actions(four, [], 0)).toEqual([]);
     const elsewhere = { ...pod(0), metadata: { name: "druid-tiny-brokers-0" }, spec: {} } as never;
     expect(actions(four, [elsewhere], 0)).toEqual([]);
   });
 
-  it("get a new mark where theirs is no time [D34]", () => {
+  it("get a new mark if theirs is malformed [D34]", () => {
     expect(actions([claim(2, marked("abc"))], pods, 2)).toEqual(["repair 2"]);
   });
 
-  it("go with a group that left the spec, and stay where somebody else owns them", () => {
+  it("are deleted with a group that left the spec, and kept if somebody else owns them", () => {
     const elsewhere = { ...pod(0), metadata: { name: "druid-tiny-brokers-0" }, spec: {} } as never;
     expect(actions([claim(0)], [elsewhere], 0, [] as never, [])).toEqual(["mark 0"]);
     expect(
@@ -66,7 +66,7 @@ describe("claims that no pod needs", () => {
   });
 });
 
-it("says what a claim that grows waits for", () => {
+it("says what a growing claim waits for", () => {
   const growing = {
     metadata: { name: "a" },
     spec: { resources: { requests: { storage: "2Gi" } } },

@@ -83,7 +83,7 @@ describe.runIf(hasFixtures)(`expected objects of druid-operator${WITHOUT}`, () =
     expect(hashOf(made)).toBe("Q+HvxwhK3mmgnAm97GEQpeWbDv0=");
   });
 
-  it("puts an init container apart [D4]", () => {
+  it("renders an init container separately [D4]", () => {
     const init = { image: "init:1", containerName: "first", command: ["prepare"], runAsInit: true };
     const made = workload(druid, broker({ additionalContainer: [init] }), group, labels(), "blah");
     expect(made.spec.template.spec!.containers).toHaveLength(1);
@@ -116,7 +116,7 @@ describe.runIf(hasFixtures)(`expected objects of druid-operator${WITHOUT}`, () =
     });
   });
 
-  it("reads the properties of dependencies as an object and as the published CRD's base64", () => {
+  it("reads the properties of dependencies as an object and as base64, as in the published CRD", () => {
     const inBase64 = (spec: unknown): string => Buffer.from(JSON.stringify(spec)).toString("base64");
     const { zookeeper, metadataStore, deepStorage } = druid.spec;
     const encoded = Object.fromEntries(
@@ -139,7 +139,7 @@ describe.runIf(hasFixtures)(`expected objects of druid-operator${WITHOUT}`, () =
 });
 
 describe("rendering", () => {
-  it("merges pod labels, the group's over the cluster's, the fixed ones over both [D10]", () => {
+  it("merges pod labels: the group's override the cluster's, the fixed ones override both [D10]", () => {
     const podLabels = { b: "2", app: "mine", druid_cr: "mine" };
     const druid = sampleDruid({ brokers: { nodeType: "broker", podLabels } }, { podLabels: { a: "1", b: "1" } });
     const expected = {
@@ -158,7 +158,7 @@ describe("rendering", () => {
     ]);
   });
 
-  it("replaces the environment and adds tolerations [D11]", () => {
+  it("replaces the cluster's environment by the group's, and adds tolerations [D11]", () => {
     const [here, there] = [{ key: "here" }, { key: "there" }];
     const druid = sampleDruid(
       { brokers: { nodeType: "broker", env: [{ name: "Y", value: "1" }], tolerations: [there] } },
@@ -179,7 +179,7 @@ describe("rendering", () => {
     expect([broker3 === broker, router3 === router]).toEqual([false, true]);
   });
 
-  it("puts the group's name into a Service's template, and is the name without one [D13]", () => {
+  it("inserts the group's name into a Service's template, which is the default name [D13]", () => {
     const given = [{ metadata: { name: "broker-%s-service" }, spec: {} }, { spec: {} }];
     const druid = sampleDruid({ brokers: { nodeType: "broker", services: given } });
     const { services: made, workload: set } = render(druid).groups[0]!;
@@ -198,7 +198,7 @@ describe("rendering", () => {
     },
   );
 
-  it("prints what Go would: canonical quantities, and nothing that is empty or zero where Go leaves that out", () => {
+  it("prints like Go: canonical quantities, and no empty or zero values that omitempty drops", () => {
     const druid = sampleDruid({
       brokers: {
         nodeType: "broker",
@@ -218,14 +218,14 @@ describe("rendering", () => {
     expect(resources).toEqual({ limits: { cpu: "1", memory: "512Mi" }, requests: { cpu: "500m", memory: "1Gi" } });
   });
 
-  it("has a hash that changes with a field which is newer than the original's types", () => {
+  it("has a hash that changes with a field that is newer than the original's types", () => {
     const sleeping = (seconds: number) =>
       render(sampleDruid({ brokers: { nodeType: "broker", lifecycle: { preStop: { sleep: { seconds } } } as never } }))
         .groups[0]!.workload.metadata.annotations?.[HASH_ANNOTATION];
     expect(sleeping(5)).not.toBe(sleeping(10));
   });
 
-  it("takes keys of extra ConfigMaps, the later ones over the earlier", () => {
+  it("includes keys of extra ConfigMaps, later ones overriding earlier ones", () => {
     const druid = sampleDruid({});
     const data = commonConfig(druid, [{ "test.txt": "1", a: "1" }, { "test.txt": "This Is Test" }]);
     expect(data).toEqual({

@@ -28,7 +28,7 @@ const HASHES = [
   "PersistentVolumeClaim druid-vols-brokers ntLwE8U0zHuI4ZZcOLVFOhix1JA=",
 ];
 
-it("renders unusual fields with the hashes that Go gives", () => {
+it("renders unusual fields with the same hashes as Go", () => {
   const druids = [...parseAllDocuments(UNUSUAL)].map((each) => Druid.withDefaults(each.toJS()) as unknown as Druid);
   expect(druids.flatMap((druid) => validate(druid))).toEqual([]);
   const children = druids.flatMap((druid) => childrenOf(render(druid)));

@@ -46,7 +46,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect((await engine.inspect()).map(({ table }) => table)).toEqual(["t"]);
     });
 
-    it("gives equal content an equal version, whatever the order of its rows, and other content another", async () => {
+    it("gives equal content an equal version, whatever the order of rows, and other content another", async () => {
       await using subject = await open();
       const version = async (sql: string) =>
         (await publish(subject.engine, "t", { write: { type: "replace", sql } })).outputVersion;
@@ -100,7 +100,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect(stamp.outputVersion).toBe(whole.outputVersion);
     });
 
-    it("stamps and tests each of several appends at once on all rows that are then there", async () => {
+    it("stamps and tests each of several concurrent appends on all rows present at that time", async () => {
       await using subject = await open();
       const { engine } = subject;
       await publish(engine, "t", { write: { type: "replace", sql: "SELECT 0 AS a" } });
@@ -115,7 +115,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect((await facts(await subject.reopen(["SELECT 1"]), "t")).isDrifted).toBe(false);
     });
 
-    it("keeps the last good table, its stamp and its requests where a run fails at any step [41]", async () => {
+    it("keeps the last good table, its stamp and its requests if a run fails at any step [41]", async () => {
       await using subject = await open();
       const { engine } = subject;
       const good = await publish(engine, "t");
@@ -147,7 +147,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect((await facts(await subject.reopen(), "t")).requests).toEqual([]);
     });
 
-    it("names part and position of an error in the text that was given", async () => {
+    it("names part and position of an error in the given text", async () => {
       await using subject = await open();
       const position = (given: Partial<Publication>) =>
         publish(subject.engine, "t", given).then(
@@ -173,7 +173,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       });
     });
 
-    it("keeps the table where only tests and stamp are made anew", async () => {
+    it("keeps the table if only tests and stamp are renewed", async () => {
       await using subject = await open();
       const first = await publish(subject.engine, "t");
       const stamp = { specHash: "spec", testHash: "other", inputs: { x: "1" }, builtOn: 2_000 };
@@ -185,7 +185,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       );
     });
 
-    it("runs the state query on what was written", async () => {
+    it("runs the state query on the written rows", async () => {
       await using subject = await open();
       const stamp = await publish(subject.engine, "t", {
         write: { type: "replace", sql: "SELECT range AS a FROM range(4)" },
@@ -194,7 +194,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect(stamp.state).toEqual({ last: 3 });
     });
 
-    it("attaches and detaches what statements before and after a run say, also where the run fails [45]", async () => {
+    it("runs statements before and after a run, such as ATTACH and DETACH, even if the run fails [45]", async () => {
       await using subject = await open();
       const { engine } = subject;
       const pair = { before: ["ATTACH ':memory:' AS other"], after: ["DETACH other"] };
@@ -220,7 +220,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       ["has a changed row", "UPDATE t SET a = 9"],
       ["was replaced by a view", "DROP TABLE t; CREATE VIEW t AS SELECT 1 AS a"],
       ["was made again by hand", "CREATE OR REPLACE TABLE t AS SELECT 3 AS a"],
-    ])("sees that a table %s, and no longer once it is published again [3]", async (_, sql) => {
+    ])("detects that a table %s, and no longer once it is published again [3]", async (_, sql) => {
       await using subject = await open();
       await publish(subject.engine, "t");
       await publish(subject.engine, "u");
@@ -233,7 +233,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect((await facts(await subject.reopen(), "t")).isDrifted).toBe(false);
     });
 
-    it("takes no type of a column for a change by somebody else", async () => {
+    it("does not mistake any column type for a foreign change", async () => {
       await using subject = await open();
       const sql = `SELECT '{}'::JSON AS j, ['{}'::JSON] AS jl, 'a'::ENUM('a', 'b c') AS e, {'x y': 1, z: '{}'::JSON} AS s, MAP{1: 'a'} AS m,
         [1, 2]::INTEGER[2] AS f, now() AS tz, TIME '01:02:03' AS t, INTERVAL 1 DAY AS i, uuid() AS u, '101'::BIT AS b,
@@ -243,7 +243,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect((await facts(await subject.reopen(["SELECT 1"]), "t")).isDrifted).toBe(false);
     });
 
-    it("sees that a view was changed or replaced by a table", async () => {
+    it("detects that a view was changed or replaced by a table", async () => {
       await using subject = await open();
       for (const table of ["v", "w", "x"])
         await publish(subject.engine, table, { write: { type: "view", sql: "SELECT 1 AS a" } });
@@ -273,7 +273,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       ]);
     });
 
-    it("empties the ledger with a publication that says so, and drops it with the table [43]", async () => {
+    it("empties the ledger with a publication on request, and drops it with the table [43]", async () => {
       await using subject = await open();
       const { engine } = subject;
       await publish(engine, "t", { partitions: [{ key: "a", values: {} }] });
@@ -285,7 +285,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect(await facts(engine, "t")).toMatchObject({ type: "absent", isDrifted: false });
     });
 
-    it("renames tables and views with stamp and ledger, also in case alone, and in place of another [10]", async () => {
+    it("renames tables and views with stamp and ledger, also in case only, and in place of another [10]", async () => {
       await using subject = await open();
       let { engine } = subject;
       const stamp = await publish(engine, "a", { partitions: [{ key: "p", values: {} }] });
@@ -329,7 +329,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect(cut).toEqual({ columns: [{ name: "a", type: "BIGINT" }], rows: [{ a: 0 }, { a: 1 }], isCut: true });
     });
 
-    it("describes a query without reading, and parses many statements at once", async () => {
+    it("describes a query without reading data, and parses many statements at once", async () => {
       await using subject = await open();
       await publish(subject.engine, "t");
       expect(await subject.engine.describe("SELECT a, 'x' AS b FROM t")).toEqual([
@@ -346,7 +346,7 @@ export function engineContract(name: string, open: () => Promise<EngineSubject>)
       expect(third).toMatchObject({ type: "invalid", offset: 0 });
     });
 
-    it("ends a call within its grace when its signal is aborted, and goes on working", async () => {
+    it("ends a call within its grace period when its signal is aborted, and stays usable", async () => {
       await using subject = await open();
       await publish(subject.engine, "t");
       for (const sql of [

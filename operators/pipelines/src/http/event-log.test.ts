@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EventLog } from "./event-log.js";
 
 describe("the log of changes", () => {
-  it("goes on where a follower was cut off", () => {
+  it("continues where a follower was cut off", () => {
     const log = new EventLog("a");
     log.add("changed", 1);
     const { lastId } = log;
@@ -12,7 +12,7 @@ describe("the log of changes", () => {
     expect(log.since(log.lastId)).toEqual([]);
   });
 
-  it("does not go on for one who knew another process, made an id up, or was away for too long", () => {
+  it("does not continue for an id of another process, an invented one, or one that is too old", () => {
     const log = new EventLog("a");
     const first = log.lastId;
     for (let n = 0; n < 10_001; n++) log.add("changed", n);

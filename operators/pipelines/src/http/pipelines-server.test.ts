@@ -64,7 +64,7 @@ async function read(count: number, headers: Record<string, string> = {}): Promis
 }
 
 describe("the server of a project", () => {
-  it("answers whoever shows the token, on localhost alone", async () => {
+  it("answers holders of the token, on localhost only", async () => {
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(await ask("/api/v1/resources")).toMatchObject({ status: 200, body: '[{"name":"orders"}]\n' });
     expect(await ask("/api/v1/explain/Model/orders")).toMatchObject({ body: '{"reason":"because of Model/orders"}\n' });
@@ -74,7 +74,7 @@ describe("the server of a project", () => {
     expect((await ask("/api/v1/resources", { origin: "https://evil.example" })).status).toBe(403);
   });
 
-  it("says what is wrong, and nothing of what it did not expect", async () => {
+  it("reports errors, and hides unexpected ones", async () => {
     expect(await ask("/api/v1/resources/nothing")).toMatchObject({ status: 404 });
     expect(await ask("/api/v1/refresh", {}, { method: "POST", body: "{" })).toMatchObject({
       status: 400,
@@ -88,7 +88,7 @@ describe("the server of a project", () => {
     expect((await ask("/api/v1/refresh")).status).toBe(404);
   });
 
-  it("streams everything first, then each change; one who was cut off goes on where it was", async () => {
+  it("streams everything first, then each change; a reconnected client continues where it was", async () => {
     const snapshot = await read(1);
     expect(snapshot).toEqual([
       'id: e-0\nevent: snapshot\ndata: {"resources":[{"name":"orders"}],"project":{"problems":[]}}',
@@ -102,7 +102,7 @@ describe("the server of a project", () => {
     expect((await read(1, { "last-event-id": "other-1" }))[0]).toContain("event: snapshot");
   });
 
-  it("takes another port where its own is taken, if it may", async () => {
+  it("uses another port if its own is taken and that is allowed", async () => {
     const port = Number(new URL(server.url).port);
     const options = { api: { events } as unknown as PipelinesApi, token: TOKEN, port };
     await expect(PipelinesServer.listen(options)).rejects.toMatchObject({ code: "PIPELINES_ADDRESS_UNAVAILABLE" });

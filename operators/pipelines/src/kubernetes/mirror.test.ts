@@ -38,7 +38,7 @@ describe("resources as Kubernetes objects", () => {
     await eventually(async () => expect(await events(client, "Failed")).not.toEqual([]));
   });
 
-  it("are reverted with an event where somebody edits them, and come back where somebody deletes them", async () => {
+  it("are reverted with an event if somebody edits them, and recreated if somebody deletes them", async () => {
     await using plane = await controlPlane();
     const { client } = plane;
     await using world = await World.create({ orders: { text: "o" } });
@@ -63,7 +63,7 @@ describe("resources as Kubernetes objects", () => {
     expect(world.runs).toEqual(["orders"]);
   });
 
-  it("follow an edit of the file without an event of a revert", async () => {
+  it("follow an edit of the file without a revert event", async () => {
     await using plane = await controlPlane();
     const { client } = plane;
     await using world = await World.create({ orders: { text: "o" } });
@@ -96,7 +96,7 @@ describe("resources as Kubernetes objects", () => {
     expect(world.runs).toEqual(["orders", "orders", "orders"]);
   });
 
-  it("are gone when their file is, also where nobody was looking", async () => {
+  it("are deleted with their file, also if that happened while down", async () => {
     await using plane = await controlPlane();
     const { client } = plane;
     await using world = await World.create({ orders: { text: "o" }, old: { text: "x" }, older: { text: "y" } });

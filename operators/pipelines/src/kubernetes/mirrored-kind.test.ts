@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { labelValue, mirroredKind, objectName } from "./mirrored-kind.js";
 
 describe("a resource as a Kubernetes object", () => {
-  it("has a name that an object may have, and no two have one", () => {
+  it("has a valid and unique object name", () => {
     expect(objectName("daily_sales")).toBe("daily-sales");
     expect(objectName("Daily_Sales")).toBe("daily-sales");
     const names = ["daily-sales", "daily sales", "daily.sales", "ns:daily", "_x", "x", "é", "日本", "a".repeat(300)];

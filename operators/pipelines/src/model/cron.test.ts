@@ -23,12 +23,12 @@ describe("nextCron", () => {
   it("never comes for a day that no month has", () =>
     expect(next("0 0 30 2 *", "2024-01-01T00:00:00Z")).toBeUndefined());
 
-  it("follows the clocks of a time zone", () => {
+  it("follows daylight saving time of a time zone", () => {
     expect(next("0 9 * * *", "2024-07-01T00:00:00Z", "America/New_York")).toBe("2024-07-01T13:00:00Z");
     expect(next("0 9 * * *", "2024-01-01T00:00:00Z", "Asia/Kolkata")).toBe("2024-01-01T03:30:00Z");
   });
 
-  it("runs at the end of an hour that is skipped, and once in an hour that comes twice", () => {
+  it("runs at the end of a skipped hour, and once in a repeated one", () => {
     expect(next("30 2 * * *", "2024-03-30T12:00:00Z", "Europe/Berlin")).toBe("2024-03-31T01:00:00Z");
     expect(next("30 2 * * *", "2024-03-31T01:00:00Z", "Europe/Berlin")).toBe("2024-04-01T00:30:00Z");
     expect(next("30 2 * * *", "2024-10-26T12:00:00Z", "Europe/Berlin")).toBe("2024-10-27T00:30:00Z");
@@ -48,16 +48,16 @@ describe("nextCron", () => {
     "*/0 * * * *",
     "5-1 * * * *",
     "x * * * *",
-  ])("refuses %j and names what is wrong", (cron) =>
+  ])("refuses %j and says what is wrong", (cron) =>
     expect(() => parseCron(cron)).toThrow(
       expect.objectContaining({ code: "PIPELINES_FILE_INVALID", message: expect.stringContaining("cron ") }),
     ),
   );
 
-  it("refuses a time zone that is none", () =>
+  it("refuses an unknown time zone", () =>
     expect(() => next("* * * * *", "2024-01-01T00:00:00Z", "Mars/Base")).toThrow("Mars/Base"));
 
-  it("gives the next minute that matches by a plain search, in zones without a change of clocks", () => {
+  it("agrees with a plain search for the next matching minute, in zones without daylight saving time", () => {
     const field = (from: number, to: number) =>
       fc.oneof(
         fc.constant("*"),
@@ -92,7 +92,7 @@ describe("nextCron", () => {
     );
   });
 
-  it("moves on, and never by more than a day and an hour for a daily time, in every zone", () => {
+  it("advances, and for a daily time never by more than a day and an hour, in every zone", () => {
     const zone = fc.constantFrom(
       "Europe/Berlin",
       "America/Sao_Paulo",

@@ -44,12 +44,12 @@ const decided = (...args: Parameters<typeof question>): string => {
 };
 
 describe("decideModel", () => {
-  it("leaves a table that is what it should be", () => {
+  it("leaves an up-to-date table alone", () => {
     for (const spec of [view, table, incremental])
       expect(decided(spec)).toMatch(/^none: its definition, inputs and tests/);
   });
 
-  it("builds what was never built, is gone, of another kind, changed by somebody else, or of another definition", () => {
+  it("builds a model that was never built, or whose table is gone, of another kind, modified or outdated", () => {
     const { stamp: _, ...never } = question(table).facts;
     expect(decideModel({ ...question(table), facts: never })).toMatchObject({
       action: "replace",
@@ -64,7 +64,7 @@ describe("decideModel", () => {
     );
   });
 
-  it("runs for new inputs: anew, or adding to what is there", () => {
+  it("runs for new inputs: completely, or incrementally", () => {
     const inputs = { "Model/a": "2", "x.csv": "f" };
     const stamp = (spec: ModelSpec) => ({ stamp: stampOf(spec, { inputs: { "Model/a": "1", "x.csv": "f" } }) });
     expect(decided(table, stamp(table), { inputs })).toBe("replace full: Model/a has changed");
@@ -72,7 +72,7 @@ describe("decideModel", () => {
     expect(decided(view, stamp(view), { inputs })).toBe("view full: Model/a has changed");
   });
 
-  it("does not run for refs where they are no reason to, but for files", () => {
+  it("does not run for refs if they are no trigger, but for files", () => {
     const quiet = { ...table, refresh: { onRefs: false, disabled: false } };
     const stamp = stampOf(table, { inputs: { "Model/a": "1", "x.csv": "f" } });
     expect(decided(quiet, { stamp }, { inputs: { "Model/a": "2", "x.csv": "f" } })).toMatch(/^none/);
@@ -81,7 +81,7 @@ describe("decideModel", () => {
     );
   });
 
-  it("runs when its schedule is due, once for all times that were missed [7]", () => {
+  it("runs when its schedule is due, once for all missed times [7]", () => {
     const hourly = { ...table, refresh: { onRefs: true, disabled: false, cron: "0 * * * *" } };
     const stamp = stampOf(table, { builtOn: NOW - 5 * 3_600_000 });
     expect(decided(hourly, { stamp })).toBe("replace full: its schedule was due at 2024-01-10T08:00:00.000Z");
@@ -92,7 +92,7 @@ describe("decideModel", () => {
     );
   });
 
-  it("does what is asked for, and says which requests that fulfils", () => {
+  it("does what is requested, and names the requests that this fulfils", () => {
     const requests = (...some: TableFacts["requests"]) => ({ requests: some });
     expect(decideModel(question(incremental, requests({ id: "a", full: false })))).toMatchObject({
       action: "increment",
@@ -107,7 +107,7 @@ describe("decideModel", () => {
     });
   });
 
-  it("waits for a refresh by hand in modes manual and patch, as long as nothing was built [39]", () => {
+  it("waits for a manual refresh in modes manual and patch while nothing is built [39]", () => {
     for (const changeMode of ["manual", "patch"] as const) {
       const spec = { ...incremental, changeMode };
       const { stamp: _, ...never } = question(spec, { type: "absent" }).facts;
@@ -118,7 +118,7 @@ describe("decideModel", () => {
     }
   });
 
-  it("after a change waits in mode manual, and keeps what was loaded in mode patch", () => {
+  it("after a change waits in mode manual, and keeps loaded data in mode patch", () => {
     const old = { stamp: stampOf(incremental, { specHash: "old" }) };
     expect(decided({ ...incremental, changeMode: "manual" }, old)).toMatch(/^paused/);
     expect(decided({ ...incremental, changeMode: "patch" }, old)).toMatch(/^adopt: its definition has changed/);
@@ -126,7 +126,7 @@ describe("decideModel", () => {
     expect(decided({ ...incremental, changeMode: "patch" }, asked)).toBe("increment: a refresh was asked for");
   });
 
-  it("runs tests alone where only they have changed [41]", () => {
+  it("runs only tests if only they have changed [41]", () => {
     expect(decided(table, { stamp: stampOf(table, { testHash: "old" }) })).toBe("tests: its tests have changed");
   });
 
@@ -136,7 +136,7 @@ describe("decideModel", () => {
     );
   });
 
-  it("shares the table of the main schema where definition and inputs are the same", () => {
+  it("shares the table of the main schema if definition and inputs are the same", () => {
     const main = stampOf(table, { outputVersion: "m" });
     const { stamp: _, ...never } = question(table, { type: "absent" }).facts;
     expect(decideModel({ ...question(table), facts: never, main })).toMatchObject({ action: "share" });
@@ -146,7 +146,7 @@ describe("decideModel", () => {
     ).toMatchObject({ action: "replace", reason: "its definition has changed" });
   });
 
-  it("says what has changed where a table was shared with the main schema", () => {
+  it("says what has changed if a table was shared with the main schema", () => {
     const main = stampOf(table);
     const shared = (stamp: Partial<Stamp>) => ({ type: "view", stamp: stampOf(table, stamp) }) as const;
     expect(decided(table, shared({ specHash: "old" }), { main: stampOf(table, { specHash: "old" }) })).toBe(
@@ -159,7 +159,7 @@ describe("decideModel", () => {
     );
   });
 
-  it("goes on with partitions that are not loaded, without looking for new ones", () => {
+  it("continues with partitions that are not loaded, without looking for new ones", () => {
     const partitions = {
       type: "sql",
       sql: view.input.type === "sql" ? view.input.sql : undefined!,

@@ -36,7 +36,7 @@ describe("a model", () => {
     expect(world.error("t")).toBeUndefined();
   });
 
-  it("stops the wave where its output is equal, and goes on where it is not", async () => {
+  it("runs dependents only if its output has changed", async () => {
     await using world = await modelWorld();
     await world.put(modelSpec("a", "SELECT 1 AS x", table));
     await world.put(modelSpec("b", "SELECT x FROM a", table), ["a"]);
@@ -67,7 +67,7 @@ describe("a model", () => {
     expect(await world.rows("FROM bar3")).toEqual([{ x: 2 }]);
   });
 
-  it("runs nothing after a restart with nothing changed", async () => {
+  it("does not run after a restart without changes", async () => {
     await using world = await modelWorld();
     await world.put(modelSpec("a", "SELECT 1 AS x", table));
     await world.put(modelSpec("b", "SELECT * FROM a"), ["a"]);
@@ -78,7 +78,7 @@ describe("a model", () => {
     expect(staleModels(world.graph.list(), await world.engine.inspect())).toEqual([]);
   });
 
-  it("is put right after somebody dropped or changed its table, with its dependents [3]", async () => {
+  it("is rebuilt after somebody dropped or changed its table, with its dependents [3]", async () => {
     await using world = await modelWorld();
     await world.put(modelSpec("a", "SELECT 1 AS x", table));
     await world.put(modelSpec("b", "SELECT x FROM a", table), ["a"]);
@@ -92,7 +92,7 @@ describe("a model", () => {
     }
   });
 
-  it("is renamed without being built again [11]", async () => {
+  it("is renamed without a rebuild [11]", async () => {
     await using world = await modelWorld();
     const sql = "SELECT {{ if incremental }}2{{ else }}1{{ end }} AS x";
     await world.put(modelSpec("a", sql, { incremental: true, specHash: "same" }));
@@ -108,7 +108,7 @@ describe("a model", () => {
     expect((await world.engine.inspect()).map((facts) => facts.table)).toEqual(["b"]);
   });
 
-  it("takes a name over from another one that is renamed with it [12]", async () => {
+  it("takes over the name of another one that is renamed at the same time [12]", async () => {
     await using world = await modelWorld();
     await world.put(modelSpec("bar1", "SELECT 1 AS x", { ...table, specHash: "1" }));
     await world.put(modelSpec("bar2", "SELECT 2 AS x UNION ALL SELECT 3", { ...table, specHash: "2" }));
@@ -154,7 +154,7 @@ describe("a model", () => {
     expect(await world.engine.inspect()).toEqual([]);
   });
 
-  it("runs by its schedule, and says when it runs next [7]", async () => {
+  it("runs by its schedule, and shows its next run [7]", async () => {
     await using world = await modelWorld();
     const path = join(world.folder, "x.csv");
     writeFileSync(path, "a\n1\n2\n3\n");
@@ -169,7 +169,7 @@ describe("a model", () => {
     expect(await world.rows("SELECT count(*) AS n FROM x")).toEqual([{ n: 2 }]);
   });
 
-  it("fails on a path that leads nowhere, keeps its table, and recovers [3]", async () => {
+  it("fails on a missing path, keeps its table, and recovers [3]", async () => {
     await using world = await modelWorld();
     writeFileSync(join(world.folder, "x.csv"), "a;b\n1;x\n");
     const spec = (path: string, options = {}) =>
@@ -221,7 +221,7 @@ describe("a model", () => {
     expect(await world.rows("SELECT count(*) AS n FROM h")).toEqual([{ n: 2 }]);
   });
 
-  it("tries again what its retries match, and gives up on the rest", async () => {
+  it("retries errors that its retries match, and gives up on others", async () => {
     await using world = await modelWorld();
     const retry = { attempts: 2, delayMs: 100, exponential: true, matching: ["nowhere"] };
     await world.put(modelSpec("t", "SELECT nowhere", { ...table, retry }));
@@ -236,7 +236,7 @@ describe("a model", () => {
     expect(world.graph.get(modelName("u"))?.runAgainOn).toBeUndefined();
   });
 
-  it("comes to rest after the engine's process was killed in the middle of its run", async () => {
+  it("comes to rest after the engine's process was killed during its run", async () => {
     await using world = await modelWorld();
     const spec = modelSpec("t", "SELECT count(*) AS n FROM range(400000000) a WHERE a.range % 7 = 3", table);
     world.graph.create({ name: modelName("t"), spec }).catch(() => {});
@@ -266,7 +266,7 @@ describe("an incremental model", () => {
     expect(await world.rows("FROM t ORDER BY x")).toEqual([{ x: 1 }, { x: 2 }, { x: 3 }]);
   });
 
-  it("never drops what was loaded in mode patch, whatever changes, unless it is asked to [40]", async () => {
+  it("never drops loaded data in mode patch, whatever changes, unless told to [40]", async () => {
     await using world = await modelWorld();
     const spec = (sql: string) => modelSpec("t", sql, { incremental: true, changeMode: "patch" });
     await world.put(spec("SELECT 1 AS x"));
@@ -277,7 +277,7 @@ describe("an incremental model", () => {
     expect(await world.rows("FROM t ORDER BY x")).toEqual([{ x: 1 }, { x: 2 }]);
   });
 
-  it("is built anew where the definition of what it reads has changed", async () => {
+  it("is rebuilt if the definition of a model that it reads has changed", async () => {
     await using world = await modelWorld();
     await world.put(modelSpec("a", "SELECT 1 AS x", table));
     await world.put(modelSpec("t", "SELECT x FROM a", { incremental: true }), ["a"]);
@@ -313,7 +313,7 @@ describe("tests of a model", () => {
     expect(await world.rows("FROM t")).toEqual([{ a: 2 }]);
   });
 
-  it("run without a new execution where only they are edited [41]", async () => {
+  it("run without a new execution if only they are edited [41]", async () => {
     await using world = await modelWorld();
     await world.put(modelSpec("t", "SELECT now() AS at", { ...table, tests: tests("SELECT 1 LIMIT 0") }));
     const [before] = await world.rows("FROM t");
@@ -347,7 +347,7 @@ describe("tests of a model", () => {
     expect(await world.rows("FROM s")).toEqual([{ day: "2024-01-01", total: 2.5 }]);
   });
 
-  it("statements after a run see the final name, once a run; a failing one fails the run [45]", async () => {
+  it("statements after a run see the final name, once per run; a failing one fails the run [45]", async () => {
     await using world = await modelWorld();
     const log = text("CREATE TABLE IF NOT EXISTS log (n INTEGER); INSERT INTO log SELECT count(*) FROM t");
     await world.put(modelSpec("t", "SELECT 1 AS a", { postExec: log }));
@@ -376,7 +376,7 @@ describe("partitions of a model", () => {
     expect(world.state("a")?.partitions).toEqual({ total: 10, pending: 0, failed: 0, skipped: 0 });
   });
 
-  it("with errors are recorded and shown; the others are loaded; skipped ones are none [42]", async () => {
+  it("with errors are recorded and shown; the others are loaded; skipped ones are not [42]", async () => {
     await using world = await modelWorld();
     const partitions = partitionsBy("SELECT * FROM (VALUES ('1'), ('x'), ('3')) v(p)");
     await world.put(modelSpec("t", "SELECT '{{ .partition.p }}'::INTEGER AS p", { incremental: true, partitions }));
@@ -389,7 +389,7 @@ describe("partitions of a model", () => {
     expect(world.state("t")?.partitions).toMatchObject({ failed: 0, skipped: 1 });
   });
 
-  it("are loaded alone where they are asked for, without a new look at what there are [43]", async () => {
+  it("are loaded alone on request, without looking for new ones [43]", async () => {
     await using world = await modelWorld();
     await world.put(modelSpec("days", "SELECT range AS p FROM range(2)", table));
     const spec = modelSpec("t", "SELECT {{ .partition.p }} AS p, now() AS at", {
@@ -448,7 +448,7 @@ describe("partitions of a model", () => {
     ]);
   });
 
-  it("of a full refresh are built aside; with an error the last good table stays, and the next try goes on", async () => {
+  it("of a full refresh are built aside; after an error the last good table stays, and the next attempt continues", async () => {
     await using world = await modelWorld();
     const spec = (value: string) =>
       modelSpec("t", `SELECT {{ .partition.p }} AS p, (${value})::INTEGER AS v`, {
@@ -467,7 +467,7 @@ describe("partitions of a model", () => {
   });
 });
 
-describe("models in a schema of their own", () => {
+describe("models in their own schema", () => {
   it("share unchanged tables with the main schema, and build the rest", async () => {
     await using world = await modelWorld();
     await world.put(modelSpec("a", "SELECT 1 AS x", table));

@@ -64,7 +64,7 @@ describe.skipIf(version === undefined)("models on PostgreSQL (needs postgresql i
     }
   }
 
-  it("copies rows with their types; NULL and an empty text differ", async () => {
+  it("copies rows with their types; NULL and an empty string differ", async () => {
     await statement(`CREATE TABLE orders AS SELECT 1 AS id, 12.50::numeric(10, 2) AS amount, true AS paid, NULL::text AS note,
       '2024-01-02 03:04:05'::timestamp AS made, '{"a": 1}'::jsonb AS body
       UNION ALL SELECT 2, NULL::numeric(10, 2), false, '', NULL, NULL UNION ALL SELECT 3, 1::numeric(10, 2), NULL, 'a "b", c' || chr(10) || 'd', NULL, NULL`);
@@ -98,7 +98,7 @@ describe.skipIf(version === undefined)("models on PostgreSQL (needs postgresql i
     expect(await world.rows("FROM t")).toEqual([{ a: 1 }]);
   });
 
-  it("ends within its signal while the server works", async () => {
+  it("is aborted by its signal while the server works", async () => {
     await using world = await modelWorld({ connectors: () => ({ driver: "postgres", properties: { dsn: url } }) });
     const sql = sourceText("models/t.yaml", "SELECT 1 AS a FROM pg_sleep(600)");
     const spec = modelSpec("t", "slow", { input: { type: "postgres", connector: "pg", sql } });

@@ -18,7 +18,7 @@ describe("how files are read", () => {
     expect(readerSql("x.csv", "csv", options)).toBe(`SELECT * FROM read_csv('x.csv'${expected})`);
   });
 
-  it("with an option that is no name is an error", () => {
+  it("an invalid option name is an error", () => {
     expect(() => readerSql("x.csv", "csv", { "a) --": 1 })).toThrow("is not an option of a csv file");
   });
 });

@@ -53,7 +53,7 @@ describe("where a model's rows come from", () => {
     if (isSource) expect(output.materialize).toBe(true);
   });
 
-  it("a connector's file says which driver it has, and the model refers to it [49]", async () => {
+  it("a connector's file states its driver, and the model refers to it [49]", async () => {
     await folder.put({
       "connectors/pg.yaml": "type: connector\ndriver: postgres\ndsn: '{{ .env.dsn }}'\n",
       "m.yaml": "type: model\nconnector: pg\nsql: SELECT now()\n",
@@ -80,7 +80,7 @@ describe("where a model's rows come from", () => {
     expect(refsIn(again)).toEqual({ m: ["pg"], pg: [] });
   });
 
-  it("connectors may be declared by the project file and by variables alone", async () => {
+  it("connectors may be declared by the project file and by variables only", async () => {
     await folder.put({
       "rill.yaml": "connectors: [{ name: pg, type: postgres, defaults: { host: db } }]\n",
       ".env": "connector.postgres.dsn=postgres://secret\nconnector.pg.user=ada\nconnector.own.path=x.db\n",
@@ -110,7 +110,7 @@ describe("where a model's rows come from", () => {
     expect(JSON.stringify(project.resources)).not.toContain("secret");
   });
 
-  it("a DuckDB connector with a database of its own is not taken for the one in which models are built", async () => {
+  it("a DuckDB connector with its own database is not mistaken for the one in which models are built", async () => {
     await folder.put({
       "connectors/other.yaml": "type: connector\ndriver: duckdb\npath: other.db\n",
       "in.yaml": "type: model\nconnector: other\nsql: SELECT 1\n",
@@ -135,8 +135,8 @@ describe("where a model's rows come from", () => {
   });
 });
 
-describe("what wins", () => {
-  it("defaults, then the file, then annotations, then what holds in the environment [49]", async () => {
+describe("precedence", () => {
+  it("defaults, then the file, then annotations, then the environment's settings [49]", async () => {
     await folder.put({
       "rill.yaml": "models: { materialize: false, timeout: 1s, incremental: true, change_mode: patch }\n",
       "m.yaml":
@@ -175,7 +175,7 @@ describe("what wins", () => {
     expect((await model("m.sql", text)).output.materialize).toBe(materialize);
   });
 
-  it("annotations can say type, name and connector", async () => {
+  it("annotations can set type, name and connector", async () => {
     await folder.put({ "models/x.sql": "-- @type: source\n-- @name: y\n-- @connector: duckdb\nSELECT 1" });
     expect(modelIn(await folder.parse(), "y").isSource).toBe(true);
   });
@@ -309,7 +309,7 @@ describe("the hash of a spec", () => {
     ],
     ["m.yaml", yaml("description: x"), yaml("description: y\ntimeout: 3s\nrefresh: { every: 3s }")],
     ["m.sql", "-- @tags: [a]\nSELECT 1", "SELECT 1"],
-  ])("stays for what does not change the table: %s %j", async (path, left, right) => {
+  ])("stays for changes that do not affect the table: %s %j", async (path, left, right) => {
     expect((await hashes(path, left, right)).spec).toBe(true);
   });
 
@@ -339,14 +339,14 @@ describe("the hash of a spec", () => {
     expect(await hashes("m.yaml", yaml(""), unit)).toEqual({ spec: true, test: false });
   });
 
-  it("stays when the file gets another name [11]", async () => {
+  it("stays when the file is renamed [11]", async () => {
     const text = "type: model\nsql: SELECT 1 AS x\nincremental: true\ntests: [{ name: t, assert: x > 0 }]\n";
     const [one, two] = [await model("a.yaml", text), await model("b.yaml", text)];
     expect([one.specHash, one.testHash]).toEqual([two.specHash, two.testHash]);
   });
 });
 
-describe("the hashes of a model that names itself", () => {
+describe("the hashes of a model that refers to itself", () => {
   const text = (name: string, state = "max(x)") => `
 type: model
 incremental: true
@@ -365,7 +365,7 @@ tests:
     expect(b.textHash).not.toBe(a.textHash);
   });
 
-  it("differ where a table is named that is not theirs, and where the SQL does", async () => {
+  it("differ if another table is named, and if the SQL differs", async () => {
     const hashes = async (path: string, sql: string) => {
       const { specHash, testHash } = await model(path, sql);
       return [specHash, testHash];
@@ -382,14 +382,14 @@ tests:
     expect((await hashes("g.sql", schema("g")))[0]).not.toBe((await hashes("h.sql", schema("h")))[0]);
   });
 
-  it("keep the hash of the text where the file was moved as it is", async () => {
+  it("keep the hash of the text if the file was moved unchanged", async () => {
     const [a, b] = [await model("a.yaml", text("a")), await model("b.yaml", text("a"))];
     expect(b.textHash).toBe(a.textHash);
   });
 });
 
 describe("local files", () => {
-  it("are in the spec with what they hold, and their change alone changes it [7]", async () => {
+  it("are in the spec with their content, which alone changes it [7]", async () => {
     await folder.put({
       "data/a.csv": "x\n1\n",
       "data/b.csv": "x\n2\n",

@@ -179,8 +179,8 @@ function placeIn(text: string, offset: number): string {
   return `${lines.length}:${lines.at(-1)!.length + 1}`;
 }
 
-describe("a good project that one hand has spoilt", () => {
-  it("is good to begin with", async () => {
+describe("a valid project with one mutation", () => {
+  it("is valid to begin with", async () => {
     const folder = await ProjectFolder.create(engine, GOOD);
     const project = await folder.parse();
     expect(problemsIn(project)).toEqual([]);

@@ -34,7 +34,7 @@ describe("a project", () => {
     expect(engine.batches.map((batch) => batch.length)).toEqual([3]);
   });
 
-  it("lists files of kinds that are not run, and never calls them errors", async () => {
+  it("lists files of kinds that are not run, without errors", async () => {
     await folder.put({
       "dashboards/d.yaml": "model: a\n",
       "m.yaml": "type: metrics_view\nnonsense: [",
@@ -52,14 +52,14 @@ describe("a project", () => {
     expect(project.resources).toEqual([]);
   });
 
-  it("takes case for no difference, and gives refs the case of the declaration [10]", async () => {
+  it("ignores case, and gives refs the case of the declaration [10]", async () => {
     await folder.put({ "Bar_New.sql": "SELECT 1", "x.sql": "FROM bar_new", "y.sql": 'FROM {{ ref "BAR_NEW" }}' });
     expect(refsIn(await folder.parse())).toEqual({ Bar_New: [], x: ["Bar_New"], y: ["Bar_New"] });
   });
 });
 
 describe("passes after the first [46]", () => {
-  it("tell exactly what came, changed and went, and read only that", async () => {
+  it("report exactly what was added, changed and removed, and read only that", async () => {
     await folder.put({ "a.sql": "SELECT 1 AS x", "b.sql": "FROM a" });
     const parser = folder.parser();
     const steps = [await parser.parse()];
@@ -98,7 +98,7 @@ describe("passes after the first [46]", () => {
     expect(await step(["b.sql", "b.yaml"])).toMatchObject({ ...nothing, deleted: ["b"] });
   });
 
-  it("equal what a fresh parser says, also after folders came and went", async () => {
+  it("equal the result of a fresh parser, also after folders were added and removed", async () => {
     await folder.put({ "models/a.sql": "SELECT 1", "models/sub/b.sql": "FROM a" });
     const parser = folder.parser();
     await parser.parse();
@@ -111,7 +111,7 @@ describe("passes after the first [46]", () => {
     expect((await parser.parse()).resources).toEqual([]);
   });
 
-  it("a statement that was parsed before is not sent again", async () => {
+  it("do not send a statement again that was parsed before", async () => {
     await folder.put({ "a.sql": "SELECT 1", ".env": "x=1\n" });
     const parser = folder.parser();
     await parser.parse();
@@ -120,7 +120,7 @@ describe("passes after the first [46]", () => {
     expect(engine.batches).toEqual([["SELECT 1"], ["SELECT 2"]]);
   });
 
-  it("passes that overlap follow each other", async () => {
+  it("that overlap follow each other", async () => {
     await folder.put({ "a.sql": "SELECT 1" });
     const parser = folder.parser();
     const first = parser.parse();
@@ -130,7 +130,7 @@ describe("passes after the first [46]", () => {
     expect(refsIn(await second)).toEqual({ a: [], b: ["a"] });
   });
 
-  it("a pass in which the engine failed is made up for by the next", async () => {
+  it("make up for a pass in which the engine failed", async () => {
     await folder.put({ "a.sql": "SELECT 1" });
     let isDown = true;
     const parser = folder.parser({
@@ -142,8 +142,8 @@ describe("passes after the first [46]", () => {
   });
 });
 
-describe("refs that SQL implies [47]", () => {
-  it("come and go with the file of the model", async () => {
+describe("refs implied by SQL [47]", () => {
+  it("change with the file of the model", async () => {
     await folder.put({ "foo.sql": "SELECT * FROM bar" });
     const parser = folder.parser();
     const alone = await parser.parse();
@@ -157,7 +157,7 @@ describe("refs that SQL implies [47]", () => {
     expect(await parser.parse(["bar.sql"])).toEqual(alone);
   });
 
-  it("come from every SQL field, from all branches, with scopes done right [50]", async () => {
+  it("come from every SQL field, from all branches, with correct scoping [50]", async () => {
     const plain = ["a", "b", "c", "d", "e", "f", "g", "h"].map((name) => [`${name}.sql`, "SELECT 1 AS x"]);
     await folder.put(Object.fromEntries(plain));
     await folder.put({
@@ -203,7 +203,7 @@ refs: [model/h]
     });
   });
 
-  it("a name that nobody has is a warning with suggestions; a ref that nobody has is an error", async () => {
+  it("an unknown name is a warning with suggestions; an unknown ref is an error", async () => {
     await folder.put({
       "orders.sql": "SELECT 1",
       "a.sql": "SELECT *\nFROM order",
@@ -225,7 +225,7 @@ refs: [model/h]
     expect(Object.keys(refsIn(project))).toEqual(["b", "f", "orders"]);
   });
 
-  it("a model that reads itself refers to itself, unless its runs add to it [17]", async () => {
+  it("a model that reads itself refers to itself, unless its runs are incremental [17]", async () => {
     await folder.put({
       "bar1.sql": "SELECT * FROM bar1",
       "more.sql":
@@ -243,7 +243,7 @@ refs: [model/h]
 });
 
 describe("the project file [48]", () => {
-  it("is missed with the name of what to create, and nothing is known until it is there", async () => {
+  it("is reported as missing with the file to create, and nothing is declared until it exists", async () => {
     await folder.remove("rill.yaml");
     await folder.put({ "a.sql": "SELECT 1" });
     const parser = folder.parser();
@@ -318,7 +318,7 @@ features: [x]
 });
 
 describe("variables", () => {
-  it("come from the project file, then .env files from the top down, then those of the environment, then the caller", async () => {
+  it("come from the project file, then .env files from the top down, then the environment's, then the caller", async () => {
     await folder.put({
       "rill.yaml": "env: { a: file, b: file, c: file, d: file, e: file }\n",
       ".env": "# note\nexport b=env\nc=env\nd='$b'\ne=\"x$b\\ny\"\nf=1 # note\n",
@@ -334,7 +334,7 @@ describe("variables", () => {
     ["a=$b\nb=$c\nc=$a\n", "error .env:1:1: circular variables: a → b → c → a"],
     ["a=1\n  nonsense\n", "error .env:2:3: a line of an .env file must be NAME=value"],
     ['a="open\n', 'error .env:1:1: the value of a is not closed: " is missing'],
-  ])("that are wrong are answered with their place: %j", async (text, expected) => {
+  ])("that are invalid are reported with their place: %j", async (text, expected) => {
     await folder.put({ ".env": text, "a.sql": "SELECT 1" });
     const project = await folder.parse();
     expect(problemsIn(project)).toEqual([expected]);
@@ -353,7 +353,7 @@ describe("variables", () => {
     expect(problemsIn(await parser.parse([".env"]))).toEqual(["error a.sql:1:19: .env.limit has no value"]);
   });
 
-  it("change the hash of those models alone that use them, and stay out of spec and messages", async () => {
+  it("change the hash of only those models that use them, and stay out of spec and messages", async () => {
     await folder.put({
       ".env": "secret=hunter2\nother=1\n",
       "a.sql": "SELECT '{{ .env.secret }}' AS x",
@@ -370,7 +370,7 @@ describe("variables", () => {
 });
 
 describe("names", () => {
-  it("that are taken are an error of the later path, which takes over when the first goes [8, 48]", async () => {
+  it("that are taken are an error of the later path, which takes over when the first is removed [8, 48]", async () => {
     await folder.put({
       "models/foo.sql": "SELECT 1 AS x",
       "sources/Foo.yaml": "type: source\nconnector: duckdb\nsql: SELECT 2 AS x\n",
@@ -386,7 +386,7 @@ describe("names", () => {
     expect(changesBetween(both, one)).toEqual({ added: ["Foo"], modified: ["z"], deleted: ["foo"] });
   });
 
-  it("stay with a broken file, so that nobody else takes them and nobody drops the table [2, 6]", async () => {
+  it("stay with a broken file, so that nobody else takes them and the table is not dropped [2, 6]", async () => {
     await folder.put({
       "a.yaml": "type: model\nname: foo\nsql: SELECT 1\n",
       "b.yaml": "type: model\nname: foo\nsql: SELECT 2\n",
@@ -405,7 +405,7 @@ describe("names", () => {
     expect((await parser.parse(["a.yaml"])).broken).toEqual([]);
   });
 
-  it("of a file with two endings of YAML, or with its SQL twice, are an error of the file", async () => {
+  it("of a file with two YAML extensions, or with its SQL twice, are an error of the file", async () => {
     await folder.put({
       "a.yaml": "type: model\nsql: SELECT 1\n",
       "a.yml": "type: model\nsql: SELECT 2\n",
@@ -428,14 +428,14 @@ describe("names", () => {
     expect(project.broken.map(({ name }) => name.name)).toEqual(["a", "b", "c", "d", "e", "f"]);
   });
 
-  it("have a namespace in front [49]", async () => {
+  it("have a namespace prefix [49]", async () => {
     await folder.put({ "a.yaml": "type: model\nnamespace: ns\nname: x\nsql: SELECT 1\n", "b.sql": 'FROM "ns:x"' });
     expect(refsIn(await folder.parse())).toEqual({ "ns:x": [], b: ["ns:x"] });
   });
 });
 
 describe("a user's own type of file", () => {
-  it("is declared through the same seam as models", async () => {
+  it("is declared through the same interface as models", async () => {
     const exported = fileKind({
       type: "export",
       kind: "Export",
@@ -458,7 +458,7 @@ describe("a user's own type of file", () => {
 });
 
 describe("large projects", () => {
-  it("2,000 models are one batch, and an edit is one file and one statement", async () => {
+  it("of 2,000 models are one batch, and an edit is one file and one statement", async () => {
     const models = Array.from({ length: 2000 }, (_, at) => [
       `models/m${at}.sql`,
       `SELECT ${at} AS x FROM m${(at || 2) >> 1}`,
@@ -474,7 +474,7 @@ describe("large projects", () => {
     expect(parser.work).toEqual({ filesRead: 2002, resourcesParsed: 2001, statementsParsed: 2001, dataFilesRead: 0 });
   });
 
-  it("a file over 128 kB is refused by name, the rest of the project is read", async () => {
+  it("a file over 128 kB is refused by name, and the rest is read", async () => {
     await folder.put({ "a.sql": `SELECT 1 -- ${"x".repeat(131_072)}`, "b.sql": "SELECT 1" });
     const project = await folder.parse();
     expect(problemsIn(project)).toEqual(["error a.sql:1:1: the file has 131084 bytes; at most 131072 are read"]);

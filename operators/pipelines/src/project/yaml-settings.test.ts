@@ -12,7 +12,7 @@ function whereIs(file: string, word: string): string {
   return `f.yaml:${before.length}:${before.at(-1)!.length + 1}`;
 }
 
-describe("texts of a YAML file know where they stand", () => {
+describe("strings of a YAML file know their place", () => {
   it.each([
     ["a plain text", "a: one two\n", "two"],
     ["a quoted text", "a: 'it''s two'\n", "two"],
@@ -39,7 +39,7 @@ describe("texts of a YAML file know where they stand", () => {
     expect(texts).toEqual([whereIs(file, word)]);
   });
 
-  it("whatever they are and however they are written", () => {
+  it("whatever they contain and however they are written", () => {
     const words = fc.array(fc.constantFrom("a", "bc", "x y", "'", '"', "\\", "\t", "é😀", "#", ":", "- ", "  z"), {
       maxLength: 6,
     });
@@ -71,7 +71,7 @@ describe("texts of a YAML file know where they stand", () => {
   });
 });
 
-describe("a YAML file that is wrong is answered with its place", () => {
+describe("an invalid YAML file is reported with its place", () => {
   it.each([
     ["a: [1\n", /^f\.yaml:2:1: invalid YAML/],
     ["a: 1\na: 2\n", /^f\.yaml:2:1: invalid YAML: Map keys must be unique/],
@@ -91,7 +91,7 @@ describe("a YAML file that is wrong is answered with its place", () => {
     expect.unreachable();
   });
 
-  it("an alias and a merge stand for what they name", () => {
+  it("aliases and merges are resolved", () => {
     const map = yamlSettings("f.yaml", "a: &x { y: 1 }\nb: *x\n");
     expect(plain(map)).toEqual({ a: { y: 1 }, b: { y: 1 } });
   });
@@ -116,11 +116,11 @@ describe("settings", () => {
     expect(durationAt(map(`a: ${text}`), "a")).toBe(expected);
   });
 
-  it.each(["soon", "P", "PT", "1 h", "-5s", "[1]"])("no duration: %s", (text) => {
+  it.each(["soon", "P", "PT", "1 h", "-5s", "[1]"])("invalid duration: %s", (text) => {
     expect(() => durationAt(map(`a: ${text}`), "a")).toThrow(ProblemError);
   });
 
-  it("booleans are true and false, in whatever case", () => {
+  it("booleans are true and false, in any case", () => {
     expect(booleanAt(map("a: TRUE"), "a")).toBe(true);
     expect(booleanAt(map("a: 'false'"), "a")).toBe(false);
     expect(booleanAt(map("a:"), "a")).toBeUndefined();

@@ -21,7 +21,7 @@ const open = (seen: string[], pollMs?: number) =>
   });
 
 describe("a watch of files", () => {
-  it("tells of files that come, change, move and go, in folders made meanwhile too", async () => {
+  it("reports files that are created, changed, moved and deleted, also in new folders", async () => {
     writeFileSync(join(folder, "a.sql"), "SELECT 1");
     const seen: string[] = [];
     await using _ = await open(seen);
@@ -37,7 +37,7 @@ describe("a watch of files", () => {
     await vi.waitFor(() => expect(seen.sort()).toEqual(["a.sql", "c.sql"]));
   });
 
-  it("says nothing of the state's own folder", async () => {
+  it("ignores the folder of the state", async () => {
     mkdirSync(join(folder, ".setpoint"));
     const seen: string[] = [];
     await using _ = await open(seen, 20);
@@ -47,7 +47,7 @@ describe("a watch of files", () => {
     expect(seen).toEqual(["a.sql"]);
   });
 
-  it("never calls its listener beside itself, and loses no change meanwhile", async () => {
+  it("never calls its listener concurrently, and loses no change meanwhile", async () => {
     let [running, most] = [0, 0];
     const seen = new Set<string>();
     await using _ = await FileWatch.open({

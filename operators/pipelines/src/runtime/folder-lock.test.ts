@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(path, { recursive: true, force: true }));
 
 describe("the lock of a folder", () => {
-  it("is refused to a second one with the PID of the first, and free when that has closed it", () => {
+  it("is refused to a second process with the PID of the first, and free when that has closed it", () => {
     const folder = stateFolder(path);
     expect(isKept(folder)).toBe(false);
     const first = FolderLock.take(folder);
@@ -23,7 +23,7 @@ describe("the lock of a folder", () => {
     FolderLock.take(folder)[Symbol.dispose]();
   });
 
-  it("tells others how to reach it in a file for its owner alone, and takes it away", () => {
+  it("tells others how to reach it in a file that only its owner can read, and removes it", () => {
     const folder = stateFolder(path);
     const lock = FolderLock.take(folder);
     lock.publish({ pid: 1, url: "http://127.0.0.1:1", token: "t" });
@@ -35,7 +35,7 @@ describe("the lock of a folder", () => {
     expect(readServerFile(folder)).toBeUndefined();
   });
 
-  it("never writes its token through a link that stands in the way", () => {
+  it("never writes its token through a symbolic link", () => {
     const folder = stateFolder(path);
     const lock = FolderLock.take(folder);
     const bait = join(path, "bait");
@@ -49,7 +49,7 @@ describe("the lock of a folder", () => {
     lock[Symbol.dispose]();
   });
 
-  it("names a folder that is not there", () => {
+  it("names a missing folder", () => {
     expect(() => stateFolder(join(path, "nowhere"))).toThrow("no such folder");
   });
 });

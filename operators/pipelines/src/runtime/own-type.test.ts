@@ -43,7 +43,7 @@ function exportType(folder: string, open: () => Pipelines) {
   return { runs, file, kind };
 }
 
-it("a user's own type of resource has files, refs, causes and removal, without an edit of the parser", async () => {
+it("a custom type of resource has files, refs, causes and removal, without a change of the parser", async () => {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-own-type-"));
   const write = (path: string, text: string): void => {
     mkdirSync(join(folder, path, ".."), { recursive: true });

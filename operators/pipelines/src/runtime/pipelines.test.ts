@@ -9,14 +9,14 @@ import { World } from "./world.testing.js";
 const named = (name: string) => ({ kind: "Model", name });
 
 describe("a project", () => {
-  it("runs what its files declare, in order, and nothing after a restart", async () => {
+  it("runs the declared models in order, and nothing after a restart", async () => {
     await using world = await World.create({ orders: { text: "o" }, daily: { text: "d", refs: ["orders"] } });
     expect(world.runs).toEqual(["orders", "daily"]);
     await world.restart();
     expect(world.runs).toEqual(["orders", "daily"]);
   });
 
-  it("deletes, renames and creates in one batch, and rebuilds nothing that was renamed [5]", async () => {
+  it("deletes, renames and creates in one batch, and does not rebuild what was renamed [5]", async () => {
     await using world = await World.create({ bar: { text: "b" }, foo: { text: "f" } });
     world.runs.length = 0;
     await world.settle({ foo_two: { text: "f" }, bazz: { text: "z" } });
@@ -24,7 +24,7 @@ describe("a project", () => {
     expect([...world.tables.keys()].sort()).toEqual(["bazz", "foo_two"]);
   });
 
-  it("keeps the table of a broken file, and says what is wrong with the file [2, 6]", async () => {
+  it("keeps the table of a broken file, and reports the error of the file [2, 6]", async () => {
     await using world = await World.create({ foo: { text: "f" }, bar: { text: "b", refs: ["foo"] } });
     world.runs.length = 0;
     const place = { path: "models/foo.sql", line: 1, column: 8 };
@@ -41,7 +41,7 @@ describe("a project", () => {
     expect(world.pipelines.summary().failed).toEqual([]);
   });
 
-  it("runs a model whose table is not as it was left, before others read it, and says why", async () => {
+  it("runs a model whose table was modified, before others read it, and says why", async () => {
     await using world = await World.create({ orders: { text: "o" }, daily: { text: "d", refs: ["orders"] } });
     world.runs.length = 0;
     world.facts = [{ table: "orders" } as TableFacts];
@@ -52,7 +52,7 @@ describe("a project", () => {
     expect(explanationView(world.pipelines, "orders").causes).toContain("requested: its table was dropped");
   });
 
-  it("does not run what the files have just deleted, though its table has drifted", async () => {
+  it("does not run a model that was just deleted, although its table has drifted", async () => {
     await using world = await World.create({ orders: { text: "o" }, other: { text: "x" } });
     world.facts = [{ table: "orders" } as TableFacts];
     world.stale = [{ name: named("orders"), reason: "its table was dropped" }];
@@ -70,7 +70,7 @@ describe("a project", () => {
     expect(resourceViews(world.pipelines)).toMatchObject([{ name: "orders", status: "idle" }]);
   });
 
-  it("keeps a request for a refresh in the database before it asks for the run", async () => {
+  it("stores a refresh request in the database before it requests the run", async () => {
     await using world = await World.create({ orders: { text: "o" }, other: { text: "x" } });
     world.runs.length = 0;
     const order = { names: ["orders"], full: true, partitions: [], preview: false };
@@ -81,7 +81,7 @@ describe("a project", () => {
     await expect(refresh(world.pipelines, range, seededRandom(1))).rejects.toThrow("has no partitions");
   });
 
-  it("names a failure, and the one behind it", async () => {
+  it("names a failure, and its cause", async () => {
     await using world = await World.create({ orders: { text: "o" }, daily: { text: "d", refs: ["orders"] } });
     world.failures = { orders: "the disk is full" };
     await world.settle({ orders: { text: "o2" }, daily: { text: "d", refs: ["orders"] } });
@@ -91,7 +91,7 @@ describe("a project", () => {
     expect(() => explanationView(world.pipelines, "order")).toThrow("no file declares order; do you mean orders?");
   });
 
-  it("tries again what had failed when it is opened, and then what waited for it", async () => {
+  it("retries failed models when it is opened, and then those that waited for them", async () => {
     await using world = await World.create({ orders: { text: "o" }, daily: { text: "d", refs: ["orders"] } });
     world.failures = { orders: "the server is down" };
     await world.settle({ orders: { text: "o2" }, daily: { text: "d2", refs: ["orders"] } });

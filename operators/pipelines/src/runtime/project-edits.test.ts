@@ -25,7 +25,7 @@ const project = (resources: readonly DeclaredResource[], broken: readonly string
 
 const named = (name: string) => ({ kind: "Model", name });
 
-describe("the edits that files ask for", () => {
+describe("the edits for a changed project", () => {
   it("are one delete, one rename and one create for three files that changed at once [5]", () => {
     const edits = projectEdits(project([model("foo_two", { sql: "foo" }), model("bazz")]), [
       known("bar"),
@@ -36,17 +36,17 @@ describe("the edits that files ask for", () => {
     expect(edits.creates.map(({ name }) => name.name)).toEqual(["bazz"]);
   });
 
-  it("leave a resource alone whose file is broken [2, 6]", () => {
+  it("leave a resource alone if its file is broken [2, 6]", () => {
     const edits = projectEdits(project([], ["foo"]), [known("foo")]);
     expect(edits).toEqual({ creates: [], updates: [], renames: [], deletes: [] });
   });
 
-  it("never touch what the files did not create", () => {
+  it("never touch resources that the files did not create", () => {
     const edits = projectEdits(project([]), [known("foo", {}, { kind: "Other", name: "one" })]);
     expect(edits.deletes).toEqual([]);
   });
 
-  it("take a change of case for a rename [10]", () => {
+  it("treat a change of case as a rename [10]", () => {
     const edits = projectEdits(project([model("Bar_New", { sql: "x" })]), [known("bar_new", { sql: "x" })]);
     expect(edits.renames).toEqual([{ from: named("bar_new"), to: named("Bar_New") }]);
     expect(edits.creates).toEqual([]);
@@ -77,13 +77,13 @@ describe("the edits that files ask for", () => {
     expect(edits.updates.map(({ name }) => name.name)).toEqual(["b"]);
   });
 
-  it("know a file by its content although the table is named after it and its places differ", () => {
+  it("recognise a file by its content although its table name and places differ", () => {
     const spec = (name: string) => ({ sql: { text: "SELECT 1", path: `${name}.sql` }, table: name, specHash: "h" });
     const edits = projectEdits(project([model("b", spec("b"))]), [known("a", spec("a"))]);
     expect(edits.renames).toEqual([{ from: named("a"), to: named("b") }]);
   });
 
-  it("know a file that was moved as it is by its text, although it means its old table", () => {
+  it("recognise a file that was moved unchanged by its text, although it refers to its old table", () => {
     const spec = (specHash: string) => ({ specHash, textHash: "t" });
     const edits = projectEdits(project([model("b", spec("of b"))]), [known("a", spec("of a"))]);
     expect(edits).toMatchObject({ renames: [{ from: named("a"), to: named("b") }], creates: [], deletes: [] });

@@ -6,8 +6,8 @@ import { FilesWorld } from "./files.testing.js";
 const CSV = "a\n1\n2\n3\n";
 const table = (sql: string): string => `-- @materialize: true\n${sql}\n`;
 
-describe("files that become tables", () => {
-  it("by a schedule, where the data is no reason to run [7]", async () => {
+describe("tables of files", () => {
+  it("are refreshed by a schedule if the data is no trigger [7]", async () => {
     const source =
       "type: source\npath: data/x.csv\ninvalidate_on_change: false\nrefresh: { every: 1s, run_in_dev: true }\n";
     await using world = await FilesWorld.of({ "data/x.csv": CSV, "sources/x.yaml": source });
@@ -20,7 +20,7 @@ describe("files that become tables", () => {
     expect(await world.count("x")).toBe(2);
   });
 
-  it("under the names of each other, where all were renamed at once [12]", async () => {
+  it("exchange names when all files were renamed at once [12]", async () => {
     await using world = await FilesWorld.of({
       "bar1.sql": table("SELECT 1 AS a"),
       "bar2.sql": table("SELECT range AS a FROM range(2)"),
@@ -35,7 +35,7 @@ describe("files that become tables", () => {
     expect([world.state("bar2")?.runId, world.state("bar3")?.runId]).toEqual(runs);
   });
 
-  it("under the new name alone, where the file was renamed while a run took its time [13]", async () => {
+  it("exist under the new name only if the file was renamed during a long run [13]", async () => {
     const waiting: ServerResponse[] = [];
     const server = createServer((_request, response) => void waiting.push(response));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -60,7 +60,7 @@ describe("files that become tables", () => {
     }
   });
 
-  it("and stay, with those that read them, where the source fails [19]", async () => {
+  it("and of their readers stay if the source fails [19]", async () => {
     const source = "type: source\npath: data/x.csv\n";
     await using world = await FilesWorld.of({
       "data/x.csv": CSV,
@@ -75,7 +75,7 @@ describe("files that become tables", () => {
     expect([await world.count("x"), await world.count("m")]).toEqual([3, 3]);
   });
 
-  it("with many asserts on them, of which all that fail are named [41]", async () => {
+  it("have many asserts, and all failing ones are named [41]", async () => {
     const asserts = "a > 0|a < 4|a IS NOT NULL|a IN (1, 2, 3)|a <> 9|a % 1 = 0|a BETWEEN 1 AND 3|typeof(a) = 'BIGINT'"
       .split("|")
       .flatMap((assert) => [assert, `NOT (NOT (${assert}))`]);
@@ -104,11 +104,11 @@ describe("files that become tables", () => {
   });
 });
 
-describe("files of incremental models", () => {
+describe("incremental models", () => {
   const patch = (more = "") =>
     `type: model\nincremental: true\nchange_mode: patch\nsql: SELECT {{ if incremental }}2{{ else }}1{{ end }} AS a${more}\n`;
 
-  it("in mode patch wait for a refresh by hand, and then add to what is there [39]", async () => {
+  it("in mode patch wait for a manual refresh, and then add to the table [39]", async () => {
     await using world = await FilesWorld.of({ "m.yaml": patch() });
     await world.pipelines.waitUntilIdle();
     expect(world.error("m")).toMatch(/paused.*manually trigger/);
@@ -121,7 +121,7 @@ describe("files of incremental models", () => {
     expect(await world.count("m")).toBe(2);
   });
 
-  it("that are built elsewhere from now on leave what was built before [40]", async () => {
+  it("that are built in another database from now on leave the old table [40]", async () => {
     const other = "type: connector\ndriver: duckdb\npath: '{{ .env.file }}'\n";
     await using world = await FilesWorld.of({
       ".env": "file=other.duckdb\n",
@@ -164,7 +164,7 @@ describe("files of incremental models", () => {
     expect(await world.count("m")).toBe(2);
   });
 
-  it("know the values of hive's folders", async () => {
+  it("read the values of hive folders", async () => {
     await using world = await FilesWorld.of({
       "data/y=2024/m=1/a.csv": CSV,
       "data/y=2025/m=x%20y/a.csv": CSV,
@@ -183,7 +183,7 @@ sql: SELECT a, {{ .partition.y }} AS y, '{{ .partition.m }}' AS m FROM read_csv(
 });
 
 describe("a source over HTTP", () => {
-  it("sends the headers of its connector and its own, with the values of variables", async () => {
+  it("sends the headers of its connector and its own, with values of variables", async () => {
     const seen: (string | undefined)[] = [];
     const server = createServer(({ headers }, response) => {
       seen.push(headers.authorization, headers["x-own"] as string);

@@ -69,7 +69,7 @@ describe("tables of a statement [50]", () => {
     expect(await tables(sql)).toEqual(expected);
   });
 
-  it("offsets count characters, also after characters of several bytes", async () => {
+  it("offsets count characters, also after multi-byte characters", async () => {
     const sql = "SELECT 'é😀' FROM \"größe\" JOIN b USING (x)";
     expect((await parsed(sql)).tables).toEqual([
       { table: "größe", offset: sql.indexOf('"größe"') },
@@ -115,7 +115,7 @@ describe("the hash of a statement", () => {
   it.each([
     ["SELECT a, b FROM t WHERE x = 'Y'", "select A,\n\tb -- note\nfrom \"T\" /* /* x */ */ where X='Y' ;"],
     ["PIVOT a ON x", "pivot A on x -- note"],
-  ])("does not change with comments, white space and case: %s", async (left, right) => {
+  ])("ignores comments, white space and case: %s", async (left, right) => {
     expect(await hash(left)).toBe(await hash(right));
   });
 
@@ -130,7 +130,7 @@ describe("the hash of a statement", () => {
     ["PIVOT a ON x", "PIVOT a ON y"],
     ["FROM (PIVOT a ON x) WHERE y = 'b'", "FROM (PIVOT a ON x) WHERE y = 'B'"],
     ["SELECT CAST(x AS VARCHAR)", "SELECT CAST(x AS INTEGER)"],
-  ])("tells apart %s and %s", async (left, right) => {
+  ])("differs for %s and %s", async (left, right) => {
     expect(await hash(left)).not.toBe(await hash(right));
   });
 });
@@ -148,7 +148,7 @@ describe("text that is no statement", () => {
     expect(await parse(sql)).toEqual({ type: "invalid", message, ...(offset !== undefined && { offset }) });
   });
 
-  it("a script is split at its semicolons, not at those in texts and comments", () => {
+  it("a script is split at its semicolons, not at those in strings and comments", () => {
     const sql = "ATTACH 'a;b' AS \"c;d\"; -- e;\n;SELECT $x$;$x$ /* ; */, E'\\';' ;";
     expect(splitStatements(sql)).toEqual([
       { sql: "ATTACH 'a;b' AS \"c;d\"", offset: 0 },

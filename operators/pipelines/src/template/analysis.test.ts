@@ -9,8 +9,8 @@ const texts = (text: string, isActual?: boolean) =>
     .variants.filter((variant) => isActual === undefined || variant.isActual === isActual)
     .map((variant) => variant.texts[0]!.text.replaceAll(UNKNOWN_NAME, "?"));
 
-describe("what a template can become", () => {
-  it("a text without actions becomes itself", () => {
+describe("the possible results of a template", () => {
+  it("text without actions is unchanged", () => {
     expect(analyze("SELECT 1")).toMatchObject({
       refs: [],
       variables: [],
@@ -37,13 +37,13 @@ describe("what a template can become", () => {
     expect(texts(template, false).sort()).toEqual([...others].sort());
   });
 
-  it("values that only a run knows are given a name, a number and nothing", () => {
+  it("values known only at run time become a name, a number and nothing", () => {
     const [variant] = analyze("LIMIT {{ .state.n }}").variants;
     expect(variant!.texts.map(({ text }) => text)).toEqual([`LIMIT ${UNKNOWN_NAME}`, "LIMIT 0", "LIMIT "]);
     expect(variant!.unknowns).toEqual([".state.n"]);
   });
 
-  it("many conditions are bounded, and each is met both ways", () => {
+  it("many conditions are limited, and each is tried both ways", () => {
     const template = Array.from(
       { length: 12 },
       (_, at) => `{{ if .state.x${at} }}a${at},{{ else }}b${at},{{ end }}`,
@@ -54,7 +54,7 @@ describe("what a template can become", () => {
     for (let at = 0; at < 12; at++) expect([seen.has(`a${at}`), seen.has(`b${at}`)]).toEqual([true, true]);
   });
 
-  it("a branch that fails on purpose does not spoil the others, but one that always fails does", () => {
+  it("a branch that fails on purpose does not affect the others, but one that always fails is an error", () => {
     expect(texts('{{ if not .args.id }}{{ fail "id is needed" }}{{ end }}x')).toEqual(["x"]);
     expect(() => analyze('x {{ fail "never" }}')).toThrow("never");
     expect(() => analyze("{{ if prod }}{{ .env.nothing }}{{ end }}x")).not.toThrow();
@@ -62,7 +62,7 @@ describe("what a template can become", () => {
   });
 });
 
-describe("what a template names", () => {
+describe("the names in a template", () => {
   it("refs of all branches, with their place", () => {
     const text =
       '{{ if prod }}{{ ref "a" }}{{ end }}{{ dependency "model" "b" }}{{ (lookup "c").state }}{{ ref .env.mode }}{{ "d" | ref }}';

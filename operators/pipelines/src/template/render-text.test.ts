@@ -14,7 +14,7 @@ const DATA: TemplateData = {
 };
 const render = (text: string, data: TemplateData = DATA) => renderText(sourceText("m.sql", text), data).text;
 
-describe("rendering in the manner of Go", () => {
+describe("rendering like Go", () => {
   it.each([
     ["SELECT 1", "SELECT 1"],
     ["LIMIT {{ .env.limit }}", "LIMIT 10"],
@@ -76,7 +76,7 @@ describe("rendering in the manner of Go", () => {
   });
 });
 
-describe("a template that is wrong is answered with its place", () => {
+describe("an invalid template is reported with its place", () => {
   it.each([
     ["SELECT {{ .env.x", "1:8: an action is not closed: }} is missing"],
     ["a\n  {{ if dev }}b", "2:3: a block is not closed: {{ end }} is missing"],
@@ -104,17 +104,17 @@ describe("a template that is wrong is answered with its place", () => {
     expect(() => render(template)).toThrow(`m.sql:${message}`);
   });
 
-  it("a template cannot become endless", () => {
+  it("the length of the result is limited", () => {
     expect(() => render('{{ range until 100000 }}{{ repeat 1000 "x" }}{{ end }}')).toThrow("longer than 4000000");
   });
 
-  it("fields of the prototype are no fields", () => {
+  it("properties of the prototype are no fields", () => {
     expect(() => render("{{ .env.constructor }}")).toThrow("has no value");
   });
 });
 
 describe("places of rendered text", () => {
-  it("verbatim text leads back to itself, printed text to its action", () => {
+  it("verbatim text maps to itself, printed text to its action", () => {
     const source = sourceText("m.sql", "SELECT\n  {{ .state.max }} AS a,\n  {{- if dev }}\n  b\n{{ end }}\nFROM x");
     const rendered = renderText(source, DATA);
     const at = (part: string) => rendered.placeOf(rendered.text.indexOf(part));

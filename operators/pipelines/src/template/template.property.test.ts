@@ -74,8 +74,8 @@ const sample = fc.letrec<{ node: Sample; all: Sample }>((tie) => ({
   ),
 })).all;
 
-describe("any template", () => {
-  it("becomes what its parts become, and every character that stands in it leads back to itself", () => {
+describe("a random template", () => {
+  it("renders to its rendered parts, and every verbatim character maps to itself", () => {
     fc.assert(
       fc.property(sample, ({ template, pieces }) => {
         const rendered = renderText(sourceText("t", template), DATA);
@@ -145,7 +145,7 @@ describe("any template", () => {
     );
   });
 
-  it("without actions is itself", () => {
+  it("without actions is unchanged", () => {
     fc.assert(
       fc.property(
         fc.string().filter((some) => !some.includes("{{")),

@@ -57,7 +57,7 @@ engineContract("DuckDB", () => subject());
 const signal = new AbortController().signal;
 
 describe("DuckDbEngine", () => {
-  it("is refused with the PID where another process has the database open", async () => {
+  it("is refused with the PID if another process has the database open", async () => {
     await using first = await subject();
     const error = await openDuckDb({ path: first.path }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
@@ -66,7 +66,7 @@ describe("DuckDbEngine", () => {
     });
   });
 
-  it("sets a database aside that does not open, says so, and goes on with a new one", async () => {
+  it("sets a database aside that does not open, reports it, and goes on with a new one", async () => {
     const aside: string[] = [];
     await using broken = await subject({ onSetAside: ({ path }) => aside.push(path) });
     await broken.engine.publish(publication("t"), { signal });
@@ -78,7 +78,7 @@ describe("DuckDbEngine", () => {
     expect(existsSync(aside[0]!)).toBe(true);
   });
 
-  it("sets the log alone aside where only that is broken", async () => {
+  it("sets only the log aside if only that is broken", async () => {
     const aside: string[] = [];
     await using broken = await subject({ onSetAside: ({ path }) => aside.push(path) });
     await broken.engine.publish(publication("t"), { signal });
@@ -94,7 +94,7 @@ describe("DuckDbEngine", () => {
     expect(aside).toEqual([expect.stringMatching(/broken-.*\.wal$/)]);
   });
 
-  it("says what is wrong where the folder cannot be written, and sets nothing aside", async () => {
+  it("reports a folder that cannot be written, and sets nothing aside", async () => {
     const folder = mkdtempSync(join(tmpdir(), "pipelines-engine-"));
     writeFileSync(join(folder, "file"), "");
     await expect(openDuckDb({ path: join(folder, "file", "main.duckdb") })).rejects.toThrow(
@@ -119,7 +119,7 @@ describe("DuckDbEngine", () => {
     expect((await engine.inspect(["t"]))[0]).toMatchObject({ stamp: good, isDrifted: false });
   });
 
-  it("ends an aborted call although its process is stopped", async () => {
+  it("ends an aborted call although its process is suspended", async () => {
     await using stopped = await subject();
     const { engine } = stopped;
     await engine.publish(publication("t"), { signal });
@@ -131,7 +131,7 @@ describe("DuckDbEngine", () => {
     expect((await engine.query("FROM t", { signal })).rows).toEqual([{ a: 1 }]);
   });
 
-  it("replaces a process that was stopped and answers no more", async () => {
+  it("replaces a suspended process that no longer answers", async () => {
     await using stopped = await subject();
     const { engine } = stopped;
     process.kill((await engine.pid())!, "SIGSTOP");
@@ -164,7 +164,7 @@ describe("DuckDbEngine", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("asks for progress of what runs long", async () => {
+  it("reports progress of long statements", async () => {
     await using subjected = await subject({ threads: 1 });
     const shares: number[] = [];
     const sql = "SELECT sum(hash(x.range * 31)) AS a FROM range(200000000) x";
