@@ -51,7 +51,7 @@ describe("the code of the docs", () => {
     expect(findings.filter(({ page }) => page !== WRONG.path).map(({ text }) => text)).toEqual([]);
   });
 
-  it("would not, were a name, an option or a type wrong; page and line are named", () => {
+  it("would fail to compile with a wrong name, option or type, and names page and line", () => {
     const found = findings.filter(({ page }) => page === WRONG.path).map(({ text }) => text);
     const lines = WRONG.text.split("\n").flatMap((line, at) => (line.includes("// wrong") ? [at + 1] : []));
     expect(new Set(found.map((text) => Number(text.split(":")[1])))).toEqual(new Set(lines));
@@ -61,7 +61,7 @@ describe("the code of the docs", () => {
     expect(found).toContainEqual(expect.stringMatching(/^docs\/wrong\.md:3: TS6133: 'connect' is declared but/));
   });
 
-  it("is an excerpt of an example, as it stands there, where it names one", () => {
+  it("is an exact excerpt of an example if it names one", () => {
     const excerpts = pages.flatMap(blocksOf).filter(({ tag }) => tag !== "");
     expect(excerpts.length).toBeGreaterThan(15);
     const strayed = excerpts.filter(({ tag, lines }) => {
@@ -73,7 +73,7 @@ describe("the code of the docs", () => {
     expect(strayed.map(({ page, line, tag }) => `${page}:${line}: ${tag}`)).toEqual([]);
   });
 
-  it("is nowhere in a block that is not looked at", () => {
+  it("is checked in every block", () => {
     const fences = pages.flatMap(({ path, text }) => {
       const known = new Set(blocksOf({ path, text }).map(({ line }) => line - 1));
       return text.split("\n").flatMap((line, at) => {

@@ -8,7 +8,7 @@ const MOST_FILES = 25;
 /** Generated files are as long as their subject. */
 const isGenerated = (text: string): boolean => /^\/\/ Generated /.test(text);
 
-it("files of code are short: none over 500 lines without a reason on top", () => {
+it("source files are short: none has over 500 lines without a reason on top", () => {
   const files = packages()
     .flatMap(({ sources }) => sources)
     .filter(({ text }) => !isGenerated(text))
@@ -27,7 +27,7 @@ it("files of code are short: none over 500 lines without a reason on top", () =>
   expect(over.map(({ path, lines }) => `${path}: ${lines} lines`)).toEqual([]);
 });
 
-it("folders name their parts: none has more than 25 source files flat", () => {
+it("folders have subfolders: none has more than 25 source files", () => {
   const files = packages().flatMap(({ sources }) =>
     sources.map(({ path }) => path).filter((path) => !isTestSupport(path)),
   );

@@ -38,7 +38,7 @@ function folderImports(one: Package) {
   });
 }
 
-describe("the arrow of imports", () => {
+describe("the import arrow", () => {
   it.each(Object.entries(layersOf))("holds between the folders of %s", (name, layers) => {
     const one = all.find((candidate) => candidate.name === name)!;
     const against = folderImports(one).flatMap(({ path, folder, specifier, target }) => {
@@ -49,7 +49,7 @@ describe("the arrow of imports", () => {
     expect(against).toEqual([]);
   });
 
-  it("is a table without cycles: what stands above a folder is not below it", () => {
+  it("is a table without cycles", () => {
     for (const layers of Object.values(layersOf)) {
       const folders = Object.keys(layers);
       const upward = Object.entries(layers).flatMap(([folder, below]) =>
@@ -59,12 +59,12 @@ describe("the arrow of imports", () => {
     }
   });
 
-  it("stands in docs/architecture.md as it is checked", () => {
+  it("matches docs/architecture.md", () => {
     const page = readFileSync(join(root, "docs/architecture.md"), "utf8").replace(/ +/g, " ").replace(/-{3,}/g, "---");
     for (const layers of Object.values(layersOf)) expect(page).toContain(layerTable(layers));
   });
 
-  it("holds between packages, which use each other by name and as far as they export", () => {
+  it("holds between packages, which import each other by name and exported entry points", () => {
     const against: string[] = [];
     for (const one of all) {
       for (const { path, text } of sourcesOf(one)) {
@@ -84,7 +84,7 @@ describe("the arrow of imports", () => {
     expect(against).toEqual([]);
   });
 
-  it("never leads from what users run to what only tests use", () => {
+  it("never leads from product code to test code", () => {
     const against = all.flatMap((one) =>
       sourcesOf(one).flatMap(({ path, text }) =>
         importsOf(text)
@@ -97,7 +97,7 @@ describe("the arrow of imports", () => {
     expect(against).toEqual([]);
   });
 
-  it("leads only to dependencies that the package declares", () => {
+  it("leads only to declared dependencies", () => {
     const undeclared = all.flatMap(({ manifest, ...one }) => {
       const declared = { ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies };
       const own = new Set([manifest.name, ...Object.keys(declared)]);

@@ -26,16 +26,16 @@ it("the lockfile names no registry host", () => {
   expect(locked.filter(([, entry]) => entry.resolved && !entry.link).map(([path]) => path)).toEqual([]);
 });
 
-it("the lockfile pins what it locks by its content", () => {
+it("the lockfile pins its content by hash", () => {
   const loose = locked.filter(([path, entry]) => path.includes("node_modules/") && !entry.link && !entry.integrity);
   expect(loose.map(([path]) => path)).toEqual([]);
 });
 
-it("nothing that users install has an install script", () => {
+it("no dependency of users has an install script", () => {
   expect(locked.filter(([, entry]) => entry.hasInstallScript && !entry.dev).map(([path]) => path)).toEqual([]);
 });
 
-it("the lockfile holds the binaries of every platform", () => {
+it("the lockfile contains the binaries of every platform", () => {
   const missing = locked.flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter(
       (name) => !lockfile.packages[`node_modules/${name}`] && !lockfile.packages[`${path}/node_modules/${name}`],

@@ -28,7 +28,7 @@ function stateOf(text: string): readonly string[] {
   return [...new Set([...variables, ...fields, ...written])];
 }
 
-describe("state of modules", () => {
+describe("module state", () => {
   it("is found in each of its forms", () => {
     const text = [
       "let a = 1;",
@@ -45,7 +45,7 @@ describe("state of modules", () => {
     expect(stateOf(text)).toEqual(["a", "b", "h", "c", "d", "e", "f"]);
   });
 
-  it("is nowhere in the product", () => {
+  it("does not exist in the product", () => {
     const found = packages().flatMap(({ sources }) =>
       sources
         .filter(({ path }) => !isTestSupport(path) && !PROGRAMS.includes(path))

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { importsOf, isTestSupport, packages, withoutComments } from "./sources.js";
 
-describe("what the guards see", () => {
-  it("is every package with its sources", () => {
+describe("the sources that guards check", () => {
+  it("include every package with its sources", () => {
     const names = packages().map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(["setpoint", "@setpoint/control-plane", "@setpoint/cli"]));
     for (const { name, sources } of packages()) expect(sources.length, name).toBeGreaterThan(0);
   });
 
-  it("is every form of import", () => {
+  it("are searched for every form of import", () => {
     const text = [
       'import { a } from "./a.js";',
       'import type { B } from "../b.js";',
@@ -26,13 +26,13 @@ describe("what the guards see", () => {
     ]);
   });
 
-  it("is code without its comments, and with its addresses", () => {
+  it("are code without comments, but with URLs", () => {
     expect(withoutComments('a(); // Date.now()\nb("https://x.org"); /* setTimeout */ c();')).toBe(
       'a(); \nb("https://x.org");  c();',
     );
   });
 
-  it("is what users run, apart from what only tests use", () => {
+  it("distinguish product code from test code", () => {
     const support = [
       "a/b.test.ts",
       "a/b.real.test.ts",

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-it("the built-in kinds that are checked in are those that a real kube-apiserver serves", async () => {
+it("the checked-in built-in kinds are those that a real kube-apiserver serves", async () => {
   const facts = await readFacts(kubectlReader(join(cluster.binaries, "kubectl"), cluster.kubeconfig));
   const generated = render(facts);
   expect(filesBelow(target).sort()).toEqual([...generated.keys()].sort());

@@ -53,7 +53,7 @@ describe("the reference", () => {
     await expect(text).toMatchFileSnapshot(file("docs/reference/README.md"));
   });
 
-  it("says of every function, class and constant what it guarantees", () => {
+  it("says what every function, class and constant guarantees", () => {
     const silent = exported.filter(
       ({ keyword, words }) => words === "" && keyword !== "interface" && keyword !== "type",
     );

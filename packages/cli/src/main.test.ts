@@ -61,7 +61,7 @@ describe("the command line", () => {
     expect(out).toContain("setpoint greet world");
   });
 
-  it("refuses unknown commands and options with exit code 2 and a pointer", async () => {
+  it("refuses unknown commands and options with exit code 2 and a hint", async () => {
     expect(await run(["dance"], [greet])).toMatchObject({
       code: 2,
       err: expect.stringContaining('no command "dance"'),
@@ -72,7 +72,7 @@ describe("the command line", () => {
     expect(unknown.err).toContain("setpoint greet --help");
   });
 
-  it("prints what a command throws, and tells wrong usage from failure", async () => {
+  it("prints errors of a command, and distinguishes wrong usage from failure", async () => {
     const misused = command(async () => {
       throw new UsageError("too early");
     });
@@ -83,7 +83,7 @@ describe("the command line", () => {
     expect(await run(["greet"], [failing])).toMatchObject({ code: 1, err: expect.stringContaining("no voice") });
   });
 
-  it("runs a command of a group, and names the ones there are", async () => {
+  it("runs a command of a group, and lists the commands of a group", async () => {
     const group: CommandGroup = { name: "people", summary: "Talks to people.", commands: [greet] };
     expect(await run(["people", "greet", "world"], [group])).toMatchObject({ code: 0, out: "hello world" });
     expect((await run(["people", "--help"], [group])).out).toMatch(/Talks to people\..*greet {2}Greets\./s);
@@ -104,7 +104,7 @@ describe("the command line", () => {
 });
 
 it.each(paths)(
-  "$path --help has an example and exit codes, and -o tells scripts what they need",
+  "$path --help has an example and exit codes, and documents -o for scripts",
   ({ path, command }) => {
     const help = commandHelp(command, path);
     expect(help).toContain("Examples:");
@@ -113,7 +113,7 @@ it.each(paths)(
   },
 );
 
-it.each(paths)("$path knows the options of its examples", ({ path, command: { options, examples } }) => {
+it.each(paths)("$path accepts the options of its examples", ({ path, command: { options, examples } }) => {
   const calls = examples.flatMap(({ command }) => [
     ...command.matchAll(new RegExp(`setpoint ${path}(?![\\w-])([^|><&]*)`, "g")),
   ]);
@@ -131,7 +131,7 @@ it.each(paths)("$path refuses -o xml before it starts anything", async ({ path }
   });
 });
 
-it("names the choices of an option", async () => {
+it("lists the choices of an option", async () => {
   const { code, err } = await run(["run", "rancher-projects", "--move", "away"]);
   expect({ code, err }).toMatchObject({
     code: 2,

@@ -9,7 +9,7 @@ import { controlPlane } from "./control-plane.js";
 const configMap = (name: string) => ({ metadata: { name, namespace: "default" } });
 
 describe("controlPlane", () => {
-  it("answers in-process, with the objects of a first start, and many side by side", async () => {
+  it("answers in-process, with the objects of a first start, and many at once", async () => {
     const planes = await Promise.all(Array.from({ length: 5 }, () => controlPlane()));
     for (const [index, plane] of planes.entries()) await plane.client.create(ConfigMap, configMap(`c-${index}`));
     for (const [index, plane] of planes.entries()) {
@@ -23,7 +23,7 @@ describe("controlPlane", () => {
     await expect(planes[0]!.client.list(ConfigMap)).rejects.toMatchObject({ code: "TRANSPORT_REFUSED" });
   });
 
-  it("keeps objects, revisions and credentials in a folder, for its user alone", async () => {
+  it("keeps objects, revisions and credentials in a folder, for its user only", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "setpoint-plane-"));
     try {
       let revision: number;

@@ -16,7 +16,7 @@ const config = (name: string, value: string) => ({ metadata: { name, namespace: 
 const read = (from: ControlPlane, name: string) => from.client.get(ConfigMap, name, { namespace: "default" });
 
 describe("a fork", () => {
-  it("begins with the objects, their uids and resourceVersions", async () => {
+  it("starts with the objects, their uids and resourceVersions", async () => {
     const made = await plane.client.create(ConfigMap, config("a", "1"));
     const { revision } = plane;
     await using fork = await plane.fork();
@@ -36,7 +36,7 @@ describe("a fork", () => {
     expect(await namesOf(plane)).not.toContain("b");
   });
 
-  it("lets a watch go on from where it was taken, and refuses one from before", async () => {
+  it("lets a watch continue from the snapshot, and refuses one from before", async () => {
     const made = await plane.client.create(ConfigMap, config("a", "1"));
     const taken = plane.snapshot();
     await using fork = await controlPlane({ from: taken });
@@ -61,7 +61,7 @@ describe("a fork", () => {
     expect(await watched(Number(made.metadata.resourceVersion) - 1, 1)).toContain('"reason":"Expired"');
   });
 
-  it("removes the children of an owner from before it", async () => {
+  it("garbage-collects the children of an owner that is older than the fork", async () => {
     const owner = await plane.client.create(ConfigMap, config("owner", "1"));
     const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: owner.metadata.uid }];
     const child = config("child", "2");
@@ -73,8 +73,8 @@ describe("a fork", () => {
   });
 });
 
-describe("a snapshot in a file", () => {
-  it("is read back as it was, and is for its owner alone", async () => {
+describe("a snapshot file", () => {
+  it("is read back unchanged, and is readable by its owner only", async () => {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-snapshot-"));
     try {
       const file = join(folder, "cluster.snapshot");
@@ -88,7 +88,7 @@ describe("a snapshot in a file", () => {
     }
   });
 
-  it("is restored into an empty data directory, which keeps it, and into no other", async () => {
+  it("is restored only into an empty data directory, which keeps it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-snapshot-"));
     try {
       const file = join(folder, "cluster.snapshot");
@@ -118,7 +118,7 @@ describe("a snapshot in a file", () => {
     }
   });
 
-  it("that is none is refused by name", async () => {
+  it("that is invalid is refused by name", async () => {
     await expect(ControlPlaneSnapshot.load("/no/such.snapshot")).rejects.toThrow("/no/such.snapshot");
   });
 });

@@ -117,7 +117,7 @@ async function post(plane: ControlPlane, path: string, body: object): Promise<nu
   return answer.status;
 }
 
-describe("whatever was stored", { timeout: 60_000 }, () => {
+describe("a malformed stored object", { timeout: 60_000 }, () => {
   it("keeps no server from its next start, nor its controllers from other objects", async () => {
     {
       await using plane = await controlPlane({ dataDir: folder });

@@ -65,7 +65,7 @@ describe("setpoint crds and rbac", () => {
     expect(leases(named)).toHaveProperty("resourceNames", ["shop"]);
   });
 
-  it("look into apps", async () => {
+  it("find kinds and controllers in apps", async () => {
     file("kind.ts", KIND);
     const path = file(
       "shop.ts",
@@ -97,7 +97,7 @@ export const OrderV1alpha1 = V1alpha1;
 export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Order, { create() {} })] });
 `;
 
-  it("know the Service of the webhooks of apps", async () => {
+  it("require the Service of the webhooks of apps", async () => {
     const path = file("converting.ts", CONVERTING);
     expect(await runMain(["crds", path])).toMatchObject({
       code: 2,
@@ -124,7 +124,7 @@ export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Or
     expect((await runMain(["crds", path, "--webhook-service", "shop"])).err).toContain("expected NAMESPACE/NAME");
   });
 
-  it("tell a module that they install what its manifests expect, by variables", async () => {
+  it("configure the installed module by the variables that its manifests expect", async () => {
     file("kind.ts", KIND);
     const args = ["rbac", file("loop.ts", LOOP), "--install", "--image", "example.com/loop:1"];
     const installed = documents((await runMain(args)).out);
@@ -164,7 +164,7 @@ export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Or
     ]);
   });
 
-  it("print what installs a ready-made operator", async () => {
+  it("print the installation of a ready-made operator", async () => {
     const { code, out } = await runMain(["rbac", "rancher-projects", "--install", "--image", "example.com/setpoint:1"]);
     expect(code).toBe(0);
     const objects = documents(out);

@@ -13,7 +13,7 @@ const SIZE = Number(process.env.ATTACK_SIZE ?? 1);
 const ROUNDS_PER_FOLDER = 5;
 const seed = Number(process.env.SOAK_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-it(`holds in ${ROUNDS} rounds of all attacks beside honest clients (SOAK_SEED=${seed}) [R0-R17]`, async () => {
+it(`survives ${ROUNDS} rounds of all attacks beside honest clients (SOAK_SEED=${seed}) [R0-R17]`, async () => {
   const random = seededRandom(seed);
   const root = mkdtempSync(join(tmpdir(), "setpoint-attack-"));
   let known = new Map<string, Knowledge>();

@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const configMap = (name: string) => ({ metadata: { name, namespace: "default" } });
 
 describe("setpoint control-plane", () => {
-  it("says where it is, writes a kubeconfig for this user alone, and keeps everything over SIGTERM", async () => {
+  it("prints its address, writes a kubeconfig for this user only, and keeps everything over SIGTERM", async () => {
     let uid: string;
     {
       await using server = await startServer({ folder });
@@ -69,7 +69,7 @@ describe("setpoint control-plane", () => {
     expect(errors).toContain(`127.0.0.1:${port} is in use; choose another with --listen`);
   });
 
-  it("names a folder that is in use, damaged or not to be had, and exits with 4", async () => {
+  it("names a folder that is in use, damaged or inaccessible, and exits with 4", async () => {
     const start = (dataDir: string) =>
       runServer(["--data-dir", dataDir, "--listen", "127.0.0.1:0", "--kubeconfig", join(folder, "other")]);
     await using _ = await startServer({ folder });
@@ -84,7 +84,7 @@ describe("setpoint control-plane", () => {
     expect(file).toMatchObject({ code: 4, errors: expect.stringContaining("STORAGE_UNREADABLE") });
   });
 
-  it("refuses arguments that make no sense and exits with 2", async () => {
+  it("refuses invalid arguments and exits with 2", async () => {
     expect(await runServer(["--listen", "6443"])).toMatchObject({
       code: 2,
       errors: expect.stringContaining("HOST:PORT"),
@@ -93,7 +93,7 @@ describe("setpoint control-plane", () => {
     expect(await runServer(["--history-changes", "none", "--ephemeral"])).toMatchObject({ code: 2 });
   });
 
-  it("loses nothing that it acknowledged when it is killed while 64 clients write", { timeout: 120_000 }, async () => {
+  it("loses no acknowledged write when it is killed while 64 clients write", { timeout: 120_000 }, async () => {
     const random = seededRandom(Number(process.env.SEED ?? 1));
     const round = { folder, random, clients: 64, acknowledgedWrites: 500 };
     await killRound({ ...round, prefix: "plain", contentBytes: 2_000 });

@@ -65,7 +65,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-it("refuses a write that the system does not let it make, and goes on", { timeout: 120_000 }, async () => {
+it("refuses a write when the disk is full, and goes on", { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-limit-"));
   try {
     // Files may grow to 3 MiB; beyond, a write fails instead of ending the process.

@@ -29,7 +29,7 @@ async function runPlane(args: readonly string[], use: (kubeconfig: string) => Pr
 }
 
 describe("setpoint control-plane --save and --restore", () => {
-  it("begin where another one stopped", async () => {
+  it("continue from the state of another control plane", async () => {
     const file = join(folder, "cluster.snapshot");
     let uid = "";
     const saved = await runPlane(["--ephemeral", "--save", file], async (kubeconfig) => {

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { parseWorkloads } from "./workload-option.js";
 
 describe("--workloads", () => {
-  it("chooses all, none, or those named", () => {
+  it("selects all, none, or the named ones", () => {
     expect(parseWorkloads("true")).toBe(true);
     expect(parseWorkloads("false")).toBe(false);
     expect(parseWorkloads("deployments, pods")).toEqual({ deployments: true, pods: true });
   });
 
-  it("names what there is to choose from", () => {
+  it("lists the choices", () => {
     expect(() => parseWorkloads("deployments,lambdas")).toThrow(
       /--workloads lambdas: give true, false, or some of nodes,/,
     );

@@ -21,20 +21,20 @@ describe("setpoint envtest-assets", () => {
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o111).toBe(0o111);
   });
 
-  it("tells envtest which flags there are: none for a port without TLS", async () => {
+  it("reports its flags to envtest: none for a port without TLS", async () => {
     await runMain(["envtest-assets", folder]);
     const help = execFileSync(join(folder, "kube-apiserver"), ["--help"], { encoding: "utf8" });
     expect(help).toContain("--secure-port");
     expect(help).not.toContain("--insecure-port");
   });
 
-  it("wants one folder", async () => {
+  it("requires one folder", async () => {
     expect((await runMain(["envtest-assets"])).code).toBe(2);
   });
 });
 
 describe("flags", () => {
-  it("are read in each of their forms", () => {
+  it("are parsed in each of their forms", () => {
     const flags = new Flags(["--a=1", "--b", "2", "--c", "--d="]);
     expect(["a", "b", "c", "d"].map((name) => flags.get(name))).toEqual(["1", "2", "true", undefined]);
   });

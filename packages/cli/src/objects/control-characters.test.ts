@@ -68,7 +68,7 @@ describe("control characters in objects", () => {
     expect(CONTROL.exec(out)).toBeNull();
   });
 
-  it("are escaped by apply --wait, which tells what it waits for", async () => {
+  it("are escaped in the progress of apply --wait", async () => {
     const input = JSON.stringify({ apiVersion: "example.com/v1", kind: "Gadget", metadata: { name: "g" } });
     const { code, out, err } = await cli.run(["apply", "-f", "-", "--wait", "--timeout", "50ms"], { input });
     expect(code).toBe(1);

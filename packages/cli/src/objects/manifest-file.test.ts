@@ -3,7 +3,7 @@ import { parseManifests } from "./manifest-file.js";
 
 const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
 
-it("reads scalars as Kubernetes' own tools do", () => {
+it("parses scalars as Kubernetes' own tools do", () => {
   const text =
     "a: yes\nb: y\nc: off\nd: 0644\ne: 0o17\nf: 1:30\ng: 2020-01-01\nh: 0b11\ni: 1_000\nj: ~\nk: 0x1f\nm: 1e3\n1: x\n";
   expect(parseManifests(head + text, "f")[0]!.object).toMatchObject({

@@ -17,7 +17,7 @@ const manifest = (name: string, labels: JsonObject = {}): string =>
   JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
 
 describe("setpoint apply", () => {
-  it("says created, unchanged and configured", async () => {
+  it("prints created, unchanged and configured", async () => {
     const input = manifest("one");
     expect(await cli.run(["apply", "-f", "-"], { input })).toEqual({ code: 0, out: "namespace/one created", err: "" });
     expect((await cli.run(["apply", "-f", "-"], { input })).out).toBe("namespace/one unchanged");
@@ -42,7 +42,7 @@ describe("setpoint apply", () => {
     expect(await cli.plane.client.find(ConfigMap, "c", { namespace: "several" })).toBeDefined();
   });
 
-  it("applies objects of a kind whose CRD stands in the same file", async () => {
+  it("applies objects of a kind whose CRD is in the same file", async () => {
     const definition = {
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
@@ -70,7 +70,7 @@ describe("setpoint apply", () => {
     expect(out).toContain("customresourcedefinition.apiextensions.k8s.io/gadgets.example.com ready");
   });
 
-  it("waits, line by line, and fails with the reason when the time is over", async () => {
+  it("waits, line by line, and fails with the reason at the timeout", async () => {
     const Gadget = untypedKind("example.com/v1/Gadget");
     const input = JSON.stringify({ apiVersion: "example.com/v1", kind: "Gadget", metadata: { name: "slow" } });
     await cli.run(["apply", "-f", "-"], { input });
@@ -99,7 +99,7 @@ describe("setpoint apply", () => {
     expect(lines.slice(1)).toEqual(["gadget.example.com/slow Polishing: soon", "gadget.example.com/slow ready"]);
   });
 
-  it("draws its progress anew on a terminal alone", async () => {
+  it("redraws its progress on a terminal only", async () => {
     const written: string[] = [];
     const terminal = { write: (text: string) => void written.push(text), columns: () => 80 };
     await cli.run(["apply", "-f", "-", "--wait"], { input: manifest("shown"), terminal });
@@ -120,13 +120,13 @@ describe("setpoint apply", () => {
     ["apiVersion: v1\nkind: Namespace\nmetadata: {}\n", /metadata\.name is missing \(Namespace\)/],
     ["apiVersion: v1\nkind: Namespace\nkind: Namespace\n", /Map keys must be unique/],
     ["# nothing\n", /no objects found/],
-  ])("names file and document of what is no object: %j", async (text, expected) => {
+  ])("names file and document of an invalid object: %j", async (text, expected) => {
     const { code, err } = await cli.run(["apply", "-f", cli.file("bad.yaml", text)]);
     expect(code).toBe(2);
     expect(err).toMatch(expected);
   });
 
-  it("names the place of what the server refuses", async () => {
+  it("names the file of an object that the server refuses", async () => {
     const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {answer: yes}\n";
     expect(await cli.run(["apply", "-f", cli.file("refused.yaml", text)])).toMatchObject({
       code: 1,
@@ -143,7 +143,7 @@ describe("setpoint apply", () => {
     expect((await cli.run(["apply", "-f", "/no/such/file"])).err).toContain("/no/such/file: no such file");
   });
 
-  it("names the manager of a field in conflict, and takes it over when told to", async () => {
+  it("names the manager of a conflicting field, and takes it over with force", async () => {
     const map = (value: string) => ({
       apiVersion: "v1" as const,
       kind: "ConfigMap" as const,
@@ -173,7 +173,7 @@ describe("setpoint get, describe, events, watch, delete", () => {
     expect(await cli.run(["get", "pods"])).toEqual({ code: 0, out: "", err: "no pods in the namespace default" });
   });
 
-  it("fails with 1 for what is not there and with 2 for what makes no sense", async () => {
+  it("fails with 1 for missing objects and with 2 for invalid arguments", async () => {
     expect(await cli.run(["get", "namespace", "nobody"])).toMatchObject({
       code: 1,
       err: expect.stringContaining("not found"),
@@ -253,7 +253,7 @@ describe("setpoint get, describe, events, watch, delete", () => {
     expect(lines[1]).toMatch(/^ADDED +followed +0 +\d+s$/);
   });
 
-  it("deletes by name and by file, and tells what was not there", async () => {
+  it("deletes by name and by file, and reports missing objects", async () => {
     await cli.run(["apply", "-f", "-"], { input: manifest("gone") });
     expect(await cli.run(["delete", "ns", "gone", "--wait"])).toEqual({
       code: 0,

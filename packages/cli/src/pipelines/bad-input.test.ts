@@ -11,7 +11,7 @@ const problems = async (files: Readonly<Record<string, string>>) => {
   return { code, err };
 };
 
-describe("bad input is named by file, line and column, and harms only itself", () => {
+describe("bad input is reported by file, line and column, and affects only itself", () => {
   it.each([
     ["invalid YAML", { "models/bad.yaml": "type: model\nsql: [" }, /models\/bad\.yaml:2:\d+: /],
     ["invalid SQL", { "models/bad.sql": "SELECT a\nFORM good" }, /models\/bad\.sql:2:\d+: /],
@@ -41,7 +41,7 @@ describe("bad input is named by file, line and column, and harms only itself", (
     expect(await project.rows("FROM good")).toEqual([{ n: 1 }]);
   });
 
-  it("a cycle is an error of its members alone, and ends when it is cut", async () => {
+  it("a cycle is an error of its members only, and ends when it is cut", async () => {
     using project = ProjectFolder.with({
       "models/a.sql": "SELECT * FROM b",
       "models/b.sql": "SELECT * FROM a",
@@ -65,7 +65,7 @@ describe("bad input is named by file, line and column, and harms only itself", (
     expect(await project.rows("FROM a")).toEqual([{ n: 1 }]);
   });
 
-  it("a folder that is none, and one without a project file", async () => {
+  it("a missing folder, and one without a project file", async () => {
     using project = ProjectFolder.with({});
     project.remove("setpoint.yaml");
     const { code, err } = await project.say("run");
@@ -76,7 +76,7 @@ describe("bad input is named by file, line and column, and harms only itself", (
     expect(await project.say("run")).toMatchObject({ code: 1, err: expect.stringContaining("no such folder") });
   });
 
-  it("a database that does not open is moved aside, named, and rebuilt", async () => {
+  it("a database that does not open is moved aside, reported, and rebuilt", async () => {
     using project = ProjectFolder.with({ "models/a.sql": "-- @materialize: true\nSELECT 1 AS n" });
     await project.run();
     writeFileSync(join(project.path, ".setpoint", "main.duckdb"), "no database at all".repeat(1000));

@@ -32,7 +32,7 @@ describe.skipIf(files.length === 0)("case files (skipped where the reference mat
       else expect(rows, error).toEqual(one.result ?? []);
     });
 
-    it("says of resolvers that come later that they are not there yet", async () => {
+    it("reports that other resolvers are not supported yet", async () => {
       const later = file.tests.find(({ resolver }) => resolver !== "sql");
       if (!later) return;
       expect((await ask(project, later)).error).toContain(`the resolver ${later.resolver} is not supported yet`);

@@ -7,7 +7,7 @@ import { ProjectFolder } from "./testing/project-folder.js";
 const table = (sql: string): string => `-- @materialize: true\n${sql}\n`;
 
 describe("setpoint pipelines", () => {
-  it("plans what a run would do and why, and nothing where nothing would run", async () => {
+  it("plans what a run would do and why, and nothing if nothing would run", async () => {
     using project = ProjectFolder.with({
       "models/a.sql": table("SELECT range AS n FROM range(3)"),
       "models/b.sql": table("SELECT n + 1 AS n FROM a"),
@@ -38,7 +38,7 @@ describe("setpoint pipelines", () => {
     ]);
   });
 
-  it("explains why a resource is as it is, while nobody keeps the folder too", async () => {
+  it("explains the state of a resource, also while no process runs", async () => {
     using project = ProjectFolder.with({ "models/a.sql": table("SELECT 1 AS n"), "models/b.sql": "SELECT * FROM a" });
     await project.run();
     const explain = async (name: string) => {
@@ -80,7 +80,7 @@ describe("setpoint pipelines", () => {
     expect((await project.say("diff", ["b"])).out).toContain("3 rows removed, 3 rows added");
   });
 
-  it("builds an environment of its own, and shares what does not differ", async () => {
+  it("builds its own environment, and shares what does not differ", async () => {
     using project = ProjectFolder.with({
       "models/a.sql": table("SELECT range AS n FROM range(3)"),
       "models/b.sql": table("SELECT sum(n)::INTEGER AS n FROM a"),
@@ -118,7 +118,7 @@ describe("setpoint pipelines", () => {
     expect((await project.say("run", ["--env", "no-good"])).code).toBe(2);
   });
 
-  it("runs the users of a variable again when it changes, and nobody else", async () => {
+  it("runs only the users of a variable again when it changes", async () => {
     using project = ProjectFolder.with({
       ".env": "limit=2\nother=1\n",
       "models/a.sql": table("SELECT range AS n FROM range({{ .env.limit }})"),
@@ -131,7 +131,7 @@ describe("setpoint pipelines", () => {
     expect(await project.run(["--var", "other=7"])).toMatchObject({ executed: ["b"] });
   });
 
-  it("refreshes chosen partitions, and shows them first", async () => {
+  it("refreshes chosen partitions, and previews them", async () => {
     const sql = "sql: SELECT '{{ .partition.day }}' AS day, random() AS r\n";
     using project = ProjectFolder.with({
       "models/days.yaml": `type: model\npartitions:\n  sql: SELECT (DATE '2026-01-01' + range::INTEGER)::VARCHAR AS day FROM range(10)\n${sql}output:\n  incremental_strategy: partition_overwrite\n  partition_by: day\nincremental: true\n`,
@@ -152,7 +152,7 @@ describe("setpoint pipelines", () => {
     expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("days has no partition 2027-01-01") });
   });
 
-  it("answers questions, and says what is wrong with one", async () => {
+  it("answers queries, and reports errors", async () => {
     using project = ProjectFolder.with({ "models/a.sql": table("SELECT 1 AS n, 'x' AS s") });
     const never = await project.say("query", ["--sql", "FROM a"]);
     expect(never).toMatchObject({ code: 1, err: expect.stringContaining("no tables yet") });
@@ -185,7 +185,7 @@ describe("setpoint pipelines", () => {
     expect(await project.rows("FROM a")).toHaveLength(1);
   });
 
-  it("writes a project to begin with, which runs", async () => {
+  it("creates a starter project, which runs", async () => {
     using project = ProjectFolder.with({});
     const folder = join(project.path, "shop");
     expect((await runMain(["pipelines", "init", folder])).code).toBe(0);

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const guide = readFileSync(join(root, "docs/pipelines.md"), "utf8");
 const steps = [...guide.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text]) => text!);
 
-it("the ten minutes of docs/pipelines.md go as they say (needs the build)", { timeout: 120_000 }, async () => {
+it("the ten minutes of docs/pipelines.md work as written (needs the build)", { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-guide-"));
   try {
     // As an installed package would have it.

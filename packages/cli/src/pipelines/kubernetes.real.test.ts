@@ -7,7 +7,7 @@ import { ProjectFolder } from "./testing/project-folder.js";
 
 const execute = promisify(execFile);
 
-it("kubectl sees models on a real API server, waits for them, edits in vain and refreshes (needs the build)", {
+it("kubectl shows models on a real API server, waits for them, has its edits reverted and refreshes (needs the build)", {
   timeout: 300_000,
 }, async () => {
   await using cluster = await startKubernetes({});

@@ -31,7 +31,7 @@ const STUBBORN =
   "SELECT max(levenshtein(repeat('a', 500000 + range::INTEGER), repeat('b', 500000))) AS n FROM range(1000)";
 
 describe("two processes on one folder", () => {
-  it("are refused with the PID of the first, which answers the questions of the second", async () => {
+  it("the second is refused with the PID of the first, which answers its queries", async () => {
     using project = ProjectFolder.with({ "models/a.sql": "-- @materialize: true\nSELECT 42 AS n" });
     await using start = project.spawn("start", ["--port", "0", "-o", "json"]);
     await eventually(() => expect(start.out, start.err).toContain('"name":"a"'));
@@ -55,7 +55,7 @@ describe("two processes on one folder", () => {
   });
 });
 
-describe("an end", () => {
+describe("ending a run", () => {
   it("by Ctrl-C does not wait for a query that does not yield, and leaves neither processes nor half a table", async () => {
     using project = ProjectFolder.with({
       "models/a.sql": "-- @materialize: true\nSELECT 1 AS n",
@@ -82,7 +82,7 @@ describe("an end", () => {
     ).toEqual([]);
   });
 
-  it("by kill -9 frees the folder and takes the engine's process with it; the next run goes on", async () => {
+  it("by kill -9 frees the folder and ends the engine's process; the next run continues", async () => {
     using project = ProjectFolder.with({ "models/a.sql": "-- @materialize: true\nSELECT 1 AS n" });
     await using start = project.spawn("start", ["--port", "0", "-o", "json"]);
     await eventually(() => expect(start.out, start.err).toContain('"name":"a"'));

@@ -15,7 +15,7 @@ const tables = async (project: ProjectFolder): Promise<Record<string, string>> =
 };
 
 describe("a project under run", () => {
-  it("builds source and model in order, a table and a view [1]; a broken source harms nobody else [2]", async () => {
+  it("builds source and model in order, a table and a view [1]; a broken source affects nothing else [2]", async () => {
     using project = ProjectFolder.with({
       "data/foo.csv": CSV,
       "sources/foo.yaml": SOURCE,
@@ -34,7 +34,7 @@ describe("a project under run", () => {
     expect(await project.run()).toMatchObject({ code: 0, executed: [], failed: [] });
   });
 
-  it("brings back what was dropped by hand, and what depends on it stays as it was; keeps the table where the path leads nowhere [3]", async () => {
+  it("restores a dropped table, and its dependents stay as they were; keeps the table if the path is missing [3]", async () => {
     using project = ProjectFolder.with({
       "data/foo.csv": CSV,
       "sources/foo.yaml": SOURCE,
@@ -53,7 +53,7 @@ describe("a project under run", () => {
     expect(await project.run()).toMatchObject({ code: 0, executed: [], failed: [] });
   });
 
-  it("puts right what was altered or written by hand, and a view that became a table", async () => {
+  it("restores tables that were altered or written to, and a view that became a table", async () => {
     using project = ProjectFolder.with({
       "models/foo.sql": "-- @materialize: true\nSELECT range AS a FROM range(3)",
       "models/bar.sql": "SELECT a + 1 AS b FROM foo",
@@ -69,7 +69,7 @@ describe("a project under run", () => {
     expect(await tables(project)).toMatchObject({ foo: "BASE TABLE", bar: "VIEW" });
   });
 
-  it("runs for new data, and refreshes when it is asked to [4]", async () => {
+  it("runs for new data, and refreshes on request [4]", async () => {
     using project = ProjectFolder.with({ "data/foo.csv": CSV, "sources/foo.yaml": SOURCE });
     await project.run();
     project.write("data/foo.csv", "a,b,c\n1,2,3\n");
@@ -93,7 +93,7 @@ describe("a project under run", () => {
     expect(Object.keys(await tables(project)).sort()).toEqual(["bazz", "foo_two"]);
   });
 
-  it("keeps the last good table of a file with a syntax error, and names its place [6]", async () => {
+  it("keeps the last good table of a file with a syntax error, and names the position [6]", async () => {
     using project = ProjectFolder.with({ "models/bar.sql": "SELECT range AS a\nFROM range(3)" });
     await project.run();
     project.write("models/bar.sql", "SELECT range AS a\nFRO range(3)");
@@ -106,7 +106,7 @@ describe("a project under run", () => {
     expect(await project.rows("SELECT count(*) AS n FROM bar")).toEqual([{ n: 1 }]);
   });
 
-  it("lets the earlier path win where two files declare one name [8]", async () => {
+  it("lets the earlier path win if two files declare one name [8]", async () => {
     using project = ProjectFolder.with({ "data/foo.csv": CSV, "sources/foo.yaml": SOURCE });
     await project.run();
     project.write("models/foo.sql", "SELECT 1 AS other");
@@ -118,7 +118,7 @@ describe("a project under run", () => {
     expect(await project.rows("SELECT count(*) AS n FROM foo")).toEqual([{ n: 3 }]);
   });
 
-  it("renames tables with their files, in case alone too [10]", async () => {
+  it("renames tables with their files, also in case only [10]", async () => {
     using project = ProjectFolder.with({
       "data/foo.csv": CSV,
       "sources/foo.yaml": SOURCE,
@@ -149,7 +149,7 @@ tests:
   - { name: positive, sql: SELECT * FROM ${own} WHERE x < 1 }
 `;
 
-  it("keeps the rows of a renamed model that names its own table in SQL, state and tests [11]", async () => {
+  it("keeps the rows of a renamed model that refers to its own table in SQL, state and tests [11]", async () => {
     using project = ProjectFolder.with({ "models/a.yaml": counter("a") });
     await project.run();
     await project.say("refresh", ["a"]);

@@ -19,7 +19,7 @@ const sumOf = (at: number, offset = 0): number => 45 * ((at % WIDTH) + 1) + 10 *
 /** A project of so many models: cold, one leaf edited, one root edited, restarted. */
 export function testScale(count: number): void {
   describe(`a project of ${count} models`, { timeout: 900_000 }, () => {
-    it("runs each once, then only what an edit touches, and nothing after a restart", async () => {
+    it("runs each once, then only what an edit affects, and nothing after a restart", async () => {
       using project = ProjectFolder.with(
         Object.fromEntries(Array.from({ length: count }, (_, at) => [`models/${nameOf(at)}.sql`, modelSql(at)])),
       );

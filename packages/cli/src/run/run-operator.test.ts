@@ -10,7 +10,7 @@ import { CommandLine, runMain } from "../testing/command-line.js";
 
 const NOWHERE = ["--metrics-bind-address", "0", "--health-probe-bind-address", "0"];
 
-it("names each permission that its account lacks, and starts all the same", async () => {
+it("names each missing permission of its account, and starts nevertheless", async () => {
   await using cli = await CommandLine.create();
   const { client } = cli.plane;
   await client.create(CustomResourceDefinition, projectCrd);
@@ -46,7 +46,7 @@ it("names each permission that its account lacks, and starts all the same", asyn
   expect(errors.at(-1)).toBe("Grant what `setpoint rbac rancher-projects` prints.");
 });
 
-it("plans without touching anything", async () => {
+it("plans without writing anything", async () => {
   await using cli = await CommandLine.create();
   const { client } = cli.plane;
   await client.create(CustomResourceDefinition, projectCrd);
@@ -63,7 +63,7 @@ it("plans without touching anything", async () => {
     .toMatchObject({ code: 0, out: "", err: "setpoint run: nothing to do" });
 });
 
-it("serves metrics as its flags say", async () => {
+it("serves metrics according to its flags", async () => {
   await using cli = await CommandLine.create();
   await cli.plane.client.create(CustomResourceDefinition, projectCrd);
   const address = `127.0.0.1:${await freePort()}`;
@@ -92,7 +92,7 @@ it("counts the requests of the operator", async () => {
   expect(await running).toMatchObject({ code: 0 });
 });
 
-it("refuses operators and values that there are not", async () => {
+it("refuses unknown operators and values", async () => {
   expect(await runMain(["run", "nobody"])).toMatchObject({ code: 2, err: expect.stringContaining("rancher-projects") });
   const moved = await runMain(["run", "rancher-projects", "--move", "sometimes"]);
   expect(moved).toMatchObject({ code: 2, err: expect.stringContaining("always, own or never") });

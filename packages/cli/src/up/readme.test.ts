@@ -14,13 +14,13 @@ const readme = readFileSync(join(root, "README.md"), "utf8");
 const blocks = (language: string): string[] =>
   [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(([, text]) => text!);
 
-it("has a loop of at most 15 lines, and lines that start and test", () => {
+it("has a loop of at most 15 lines, and commands that start and test it", () => {
   expect(blocks("js")[0]!.trimEnd().split("\n").length).toBeLessThanOrEqual(15);
   expect(blocks("sh")[0]).toBe("npm install && npm run build && npx setpoint up\n");
   expect(blocks("sh")).toContain("npm install && npm test\n");
 });
 
-it("has a loop that works as it says", { timeout: 60_000 }, async () => {
+it("has a loop that works as described", { timeout: 60_000 }, async () => {
   // Within the package, so that the loop finds `setpoint`.
   const folder = mkdtempSync(join(root, "packages/cli/dist/readme-test-"));
   let loop: ChildProcess | undefined;

@@ -17,7 +17,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("setpoint up", { timeout: 120_000 }, () => {
-  it("says what runs, where, and what to try; stops cleanly and goes on where it was", async () => {
+  it("prints what runs, where, and what to try; stops cleanly and continues where it was", async () => {
     const data = join(folder, "kept");
     {
       await using up = await new UpProcess(data).ready();
@@ -64,7 +64,7 @@ describe("setpoint up", { timeout: 120_000 }, () => {
     expect([await up.exit(), up.errors]).toEqual([4, expect.stringContaining(closed)]);
   });
 
-  it("refuses operators and ports that there are not", async () => {
+  it("refuses unknown operators and invalid ports", async () => {
     expect(await runMain(["up", "--operators", "nobody"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("there are rancher-projects"),

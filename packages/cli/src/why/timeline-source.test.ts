@@ -100,7 +100,7 @@ describe("a token of why --service-account", () => {
     expect(await asked({ workload: "StatefulSet/db" })).toEqual(["default/db-0"]);
   });
 
-  it("goes to the pod alone that --pod names, and nowhere where nothing is named [R12]", async () => {
+  it("goes only to the pod that --pod names, and nowhere if nothing is named [R12]", async () => {
     await pod("one");
     await pod("two");
     expect(await asked({ pod: "default/one" })).toEqual(["default/one"]);
@@ -109,7 +109,7 @@ describe("a token of why --service-account", () => {
     expect(sent.size).toBe(0);
   });
 
-  it("goes nowhere where --workload is unreadable, absent or without a running pod [R12]", async () => {
+  it("goes nowhere if --workload is malformed, missing or without a running pod [R12]", async () => {
     for (const workload of ["operator", "default/operator", "cronjob/operator", "deployment/", "/deployment/x"]) {
       await expect(asked({ workload })).rejects.toThrow(`--workload ${workload}: expected`);
     }

@@ -14,7 +14,7 @@ const address = Object.values(networkInterfaces())
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
 
 it.skipIf(address === undefined)(
-  "asks a pod through the API server, with a token that may get the timeline (needs an address besides loopback)",
+  "asks a pod through the API server, with a token that may read the timeline (needs a non-loopback address)",
   { timeout: 120_000 },
   async () => {
     await using cluster = await startKubernetes({});

@@ -45,7 +45,7 @@ const until = async (key: string): Promise<void> => {
 };
 
 describe("setpoint why", () => {
-  it("tells causes, reads, writes by their paths, outcome and what is waited for", async () => {
+  it("shows causes, reads, writes by their paths, the outcome and what it waits for", async () => {
     await cli.plane.client.create(ConfigMap, { metadata: { name: "copied", namespace: "default" } });
     await until("default/copied");
     const { code, out } = await why("configmap", "copied");
@@ -60,7 +60,7 @@ describe("setpoint why", () => {
     expect(summary).toMatchObject({ controller: "copies", runs: [{ outcome: "done" }] });
   });
 
-  it("says what an object waits for, and follows it", async () => {
+  it("shows what an object waits for, and follows it", async () => {
     await cli.plane.client.create(ConfigMap, { metadata: { name: "waiting", namespace: "default" } });
     await until("default/waiting");
     expect((await why("configmaps", "waiting")).out).toContain("Now: waits for DatabaseReady");
@@ -70,7 +70,7 @@ describe("setpoint why", () => {
     expect(code).toBe(0);
   });
 
-  it("asks the process whose address it is given", async () => {
+  it("asks the process at the given address", async () => {
     await cli.plane.client.create(ConfigMap, { metadata: { name: "named", namespace: "default" } });
     await until("default/named");
     const url = manager.metricsUrl!;
@@ -124,11 +124,11 @@ it.each([
   ["paused", "its annotation pauses it"],
   ["gone", "is gone"],
   ["aborted", "aborted"],
-] as const)("has words for what follows %s", (outcome, words) => {
+] as const)("describes what follows %s", (outcome, words) => {
   expect(nowText(record({ outcome, reason: "oops" }))).toContain(words);
 });
 
-it("shows tries, effects and rivals", () => {
+it("shows attempts, effects and rivals", () => {
   const write = { verb: "apply", kind: "v1/Pod", key: "a/p", paths: ["spec.x", "spec.y"], rival: "them" } as const;
   expect(runText(record({ attempt: 2, effects: ["dns"], writes: [write], causes: [{ type: "requeue" }] }))).toBe(
     [
@@ -140,7 +140,7 @@ it("shows tries, effects and rivals", () => {
   );
 });
 
-describe("where no run is known", () => {
+describe("without a recorded run", () => {
   const loop = { type: "controller" as const, name: "clusters", kind: "pg.example.com/v1/Cluster", plural: "clusters" };
   const healthy: LoopStatus = { ...loop, shortNames: ["pgc"], isLeading: true, trouble: [] };
   const said = (status: LoopStatus): string =>
@@ -150,12 +150,12 @@ describe("where no run is known", () => {
     ["a controller that cannot start", { trouble: ["informer v1/Secret: 403 Forbidden"] }, "403 Forbidden. Check that"],
     ["a process that does not lead", { isLeading: false }, "does not lead"],
     ["an object that was never run", {}, "has no run of pgc default/a by controller clusters"],
-  ])("tells of %s", (_, more, words) => {
+  ])("reports %s", (_, more, words) => {
     expect(said({ ...healthy, ...more })).toContain(words);
   });
 });
 
-it("says what keeps a controller from starting, as readiness does, also beside JSON", async () => {
+it("shows why a controller cannot start, like readiness, also with JSON output", async () => {
   const { transport } = cli.plane;
   const client = createClient({
     transport: {
@@ -180,7 +180,7 @@ it("says what keeps a controller from starting, as readiness does, also beside J
   expect(JSON.parse(json.out)).toEqual([]);
 });
 
-it("resolves the short names of the kinds that a process runs", async () => {
+it("resolves the short names of the kinds of a process", async () => {
   const Shop = resource("web.example.com/v1/Shop", { spec: z.object({}), shortNames: ["shp"] });
   await using own = new Manager({ client: cli.plane.client, metrics: { host: "127.0.0.1", port: 0 }, grace: 100 });
   await own.add(app({ name: "shops", kinds: [Shop], loops: [controller(Shop, { reconcile: () => {} })] }));

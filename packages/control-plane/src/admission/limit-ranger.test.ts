@@ -17,7 +17,7 @@ const pod = (resources: object) =>
   });
 
 describe("limit ranges", () => {
-  it("give containers what they leave out, and say so", async () => {
+  it("set defaults for containers, and record that in an annotation", async () => {
     await range({ type: "Container", default: { cpu: "1" }, defaultRequest: { cpu: "500m" } });
     const { body } = await pod({});
     expect(body.spec.containers[0].resources).toEqual({ limits: { cpu: "1" }, requests: { cpu: "500m" } });
@@ -26,7 +26,7 @@ describe("limit ranges", () => {
     });
   });
 
-  it("refuse what is out of bounds, in the real server's words", async () => {
+  it("refuse values out of bounds, in the real server's words", async () => {
     await range({ type: "Container", max: { cpu: "2" }, min: { cpu: "100m" } });
     const { status, body } = await pod({ requests: { cpu: "50m" }, limits: { cpu: "3" } });
     expect(status).toBe(403);
@@ -35,7 +35,7 @@ describe("limit ranges", () => {
     );
   });
 
-  it("bound claims by what they ask for", async () => {
+  it("limit the requests of claims", async () => {
     await range({ type: "PersistentVolumeClaim", max: { storage: "1Gi" } });
     const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "2Gi" } } };
     const { body } = await plane.request("POST", `${CORE}/persistentvolumeclaims`, {

@@ -27,7 +27,7 @@ async function refusal(attributes: { operation: string; plural: string; namespac
 }
 
 describe("namespaceLifecycle", () => {
-  it("keeps the namespaces without which nothing works", async () => {
+  it("protects the system namespaces", async () => {
     expect(await refusal({ operation: "DELETE", plural: "namespaces", name: "default" })).toMatchObject({
       code: 403,
       message: 'namespaces "default" is forbidden: this namespace may not be deleted',
@@ -35,7 +35,7 @@ describe("namespaceLifecycle", () => {
     expect(await refusal({ operation: "DELETE", plural: "namespaces", name: "alive" })).toBe("allowed");
   });
 
-  it("lets objects be written only where there is a namespace", async () => {
+  it("lets objects be written only to an existing namespace", async () => {
     expect(await refusal({ operation: "CREATE", plural: "pods", namespace: "alive" })).toBe("allowed");
     expect(await refusal({ operation: "UPDATE", plural: "pods", namespace: "gone" })).toMatchObject({
       code: 404,
@@ -47,7 +47,7 @@ describe("namespaceLifecycle", () => {
     );
   });
 
-  it("lets nothing new into a namespace that is going", async () => {
+  it("lets nothing new into a terminating namespace", async () => {
     expect(await refusal({ operation: "UPDATE", plural: "pods", namespace: "going" })).toBe("allowed");
     expect(await refusal({ operation: "CREATE", plural: "pods", namespace: "going" })).toMatchObject({
       code: 403,

@@ -32,7 +32,7 @@ const pod = (name: string, resources: object) =>
   call("POST", "pods", { metadata: { name }, spec: { containers: [{ name: "c", image: "i", resources }] } });
 
 describe("resource quotas", () => {
-  it("refuse what is one too many, and say what is used", async () => {
+  it("refuse an object beyond the limit, and state the usage", async () => {
     await quota({ "count/secrets": "1" });
     expect((await secret("a")).kind).toBe("Secret");
     expect((await secret("b")).message).toBe(
@@ -41,13 +41,13 @@ describe("resource quotas", () => {
     expect(await used()).toEqual({ "count/secrets": "1" });
   });
 
-  it("let two that come at once through only where there is room for both", async () => {
+  it("admit two concurrent objects only if there is room for both", async () => {
     await quota({ secrets: "1" });
     const answers = await Promise.all([secret("a"), secret("b")]);
     expect(answers.filter(({ kind }) => kind === "Secret")).toHaveLength(1);
   });
 
-  it("count down when an object goes", async () => {
+  it("count down when an object is deleted", async () => {
     await quota({ secrets: "1" });
     await secret("a");
     await call("DELETE", "secrets/a");
@@ -55,7 +55,7 @@ describe("resource quotas", () => {
     expect((await secret("b")).kind).toBe("Secret");
   });
 
-  it("add up what containers ask for, and want them to say it", async () => {
+  it("sum the requests of containers, and require them to be stated", async () => {
     await expect.poll(async () => (await call("GET", "serviceaccounts/default")).kind).toBe("ServiceAccount");
     await quota({ "requests.cpu": "1", "limits.memory": "2Gi" });
     expect((await pod("silent", {})).message).toBe(
@@ -68,7 +68,7 @@ describe("resource quotas", () => {
     );
   });
 
-  it("note nothing in one where another refuses", async () => {
+  it("charge nothing to one quota if another refuses", async () => {
     await quota({ secrets: "5" }, {}, "wide");
     await quota({ secrets: "0" }, {}, "none");
     expect((await secret("a")).message).toContain("exceeded quota: none");
@@ -117,7 +117,7 @@ describe("resource quotas", () => {
     expect(await used()).toEqual({ "requests.cpu": "600m", "requests.example.com/gpu": "0" });
   });
 
-  it("say nothing of the use of what nobody serves", async () => {
+  it("show no usage of resources that are not served", async () => {
     await quota({ secrets: "1", "count/widgets.example.com": "1" });
     expect(await used()).toEqual({ secrets: "0" });
   });

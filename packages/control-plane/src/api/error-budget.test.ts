@@ -24,8 +24,8 @@ async function answerTo(method: string, target: string, body: string, contentTyp
 
 const named = (metadata: object): string => JSON.stringify({ metadata: { name: "x", ...metadata } });
 
-describe("the answer to a request with many errors is bounded", () => {
-  it("for a field manager of bad characters [R3]", async () => {
+describe("the response to a request with many errors is limited", () => {
+  it("for a field manager of invalid characters [R3]", async () => {
     const target = `${CONFIG_MAPS}?fieldManager=${"%01".repeat(20_000)}`;
     const { status, body } = await answerTo("POST", target, named({}));
     expect(status).toBe(422);
@@ -36,7 +36,7 @@ describe("the answer to a request with many errors is bounded", () => {
     expect(body.details.causes[0]).toMatchObject({ reason: "FieldValueTooLong", field: "fieldManager" });
   });
 
-  it("for owner references that all control, half a megabyte of them [R6]", async () => {
+  it("for half a megabyte of owner references that are all controllers [R6]", async () => {
     const ownerReferences = Array.from({ length: 8_000 }, (_, index) => ({
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -51,7 +51,7 @@ describe("the answer to a request with many errors is bounded", () => {
     expect(body.message).toMatch(/Only one reference can have Controller set to true/);
   });
 
-  it("for labels, annotations and finalizers of bad characters", async () => {
+  it("for labels, annotations and finalizers of invalid characters", async () => {
     const bad = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`%${index}`, ""]));
     const keys = Object.keys(bad);
     const bodies = [{ labels: bad }, { annotations: bad }, { finalizers: keys }];
@@ -61,7 +61,7 @@ describe("the answer to a request with many errors is bounded", () => {
     }
   });
 
-  it("for thousands of bad list items", async () => {
+  it("for thousands of invalid list items", async () => {
     const spec = { containers: Array.from({ length: 3_000 }, () => ({})) };
     const body = JSON.stringify({ metadata: { name: "x" }, spec });
     const answer = await answerTo("POST", "/api/v1/namespaces/default/pods", body);
@@ -87,7 +87,7 @@ describe("the answer to a request with many errors is bounded", () => {
     expect(body.details.name.length).toBeLessThan(2 * ERROR_BUDGET.valueCharacters);
   });
 
-  it("for a long path that every error names", async () => {
+  it("for a long path that every error repeats", async () => {
     const values = { type: "object", additionalProperties: { type: "array", items: { type: "integer", minimum: 5 } } };
     const schema = { type: "object", properties: { values } };
     const crd = {
@@ -115,8 +115,8 @@ describe("the answer to a request with many errors is bounded", () => {
   });
 });
 
-describe("what is wrong once", () => {
-  it("is told in full", async () => {
+describe("a single error", () => {
+  it("is reported in full", async () => {
     const { body } = await answerTo("POST", CONFIG_MAPS, named({ labels: { a: "!" } }));
     expect(body.message).toBe(`ConfigMap "x" is invalid: metadata.labels: ${body.details.causes[0].message}`);
     expect(body.details.causes).toHaveLength(1);

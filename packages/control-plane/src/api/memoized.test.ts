@@ -8,7 +8,7 @@ function counted<Key>() {
 }
 
 describe("memoized functions", () => {
-  it("compute once for each object, undefined results included", () => {
+  it("compute once for each object, including undefined results", () => {
     const { calls, compute } = counted<object>();
     const of = perObject((key: object) => void compute(key));
     const [a, b] = [{}, {}];
@@ -16,7 +16,7 @@ describe("memoized functions", () => {
     expect(calls).toEqual([a, b]);
   });
 
-  it("keep as many texts as the limit says, and forget the oldest", () => {
+  it("keep as many strings as the limit allows, and forget the oldest", () => {
     const { calls, compute } = counted<string>();
     const of = perText(2, compute);
     for (const text of ["a", "b", "a", "c", "b", "a"]) of(text);

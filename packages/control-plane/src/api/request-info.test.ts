@@ -21,7 +21,7 @@ describe("the path of a request", () => {
     expect(parsed("/api/v1/watch/pods")).toMatchObject({ resource: "pods", verb: "watch" });
   });
 
-  it("is a watch by its query or the old path, never by a namespace of that name", () => {
+  it("is a watch by its query or the legacy path, never by a namespace called watch", () => {
     const verb = (path: string, query?: string, method?: string) => {
       const info = parsed(path, query, method);
       return info.type === "resource" ? info.verb : "path";
@@ -34,7 +34,7 @@ describe("the path of a request", () => {
     expect(verb("/api/v1/namespaces/a/pods", "", "OPTIONS")).toBeUndefined();
   });
 
-  it("has an empty part between two slashes", () => {
+  it("has an empty segment between two slashes", () => {
     expect(parsed("/api/v1//pods")).toMatchObject({ resource: "", name: "pods" });
     expect(parsed("/api/v1/namespaces//pods")).toMatchObject({ resource: "pods", namespace: "" });
     expect(parsed("/api/v1/pods//")).toMatchObject({ resource: "pods", name: "" });

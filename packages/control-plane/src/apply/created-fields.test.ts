@@ -71,7 +71,7 @@ const thing = (content: JsonObject): JsonObject => ({
 });
 
 describe("createdFields", () => {
-  it("gives the writer of a new object what it would own without the outlines of others", () => {
+  it("gives the creator of an object the same fields with and without cached outlines", () => {
     const shared = contextOf(schemaOf());
     fc.assert(
       fc.property(fc.integer(), (seed) => {
@@ -90,11 +90,11 @@ describe("createdFields", () => {
   const outline = (spec: JsonObject, empty: JsonObject = {}): Outline | undefined =>
     created.outlineOf(mergeType(schemaOf()), empty, thing({ spec }))?.outline;
 
-  it("does not tell values apart that nobody owns apart", () => {
+  it("does not distinguish values that ownership does not distinguish", () => {
     expect(outline({ count: 1, args: ["a"] })).toBe(outline({ count: 2, args: ["b", "c"] }));
   });
 
-  it("tells apart keys, names of items, emptiness, and what an empty struct has already", () => {
+  it("distinguishes keys, names of items, emptiness, and fields of an empty struct", () => {
     const outlines = [
       outline({ data: { a: "1" } }),
       outline({ data: { b: "1" } }),
@@ -113,7 +113,7 @@ describe("createdFields", () => {
     expect(outlines).not.toContain(undefined);
   });
 
-  it("leaves to the long way what is malformed, unusual or large", () => {
+  it("does not cache malformed, unusual or large objects", () => {
     expect(outline({ count: "1" })).toBeUndefined();
     expect(outline({ unknown: 1 })).toBeUndefined();
     expect(outline({ data: null })).toBeUndefined();
@@ -123,7 +123,7 @@ describe("createdFields", () => {
     expect(outline({ data: Object.fromEntries(keys) })).toBeUndefined();
   });
 
-  it("is one for the children of many owners, each of which is named in what the writer owns", () => {
+  it("is shared by the children of many owners, and each owner is named in the managed fields", () => {
     const shared = contextOf(schemaOf());
     const child = (...uids: readonly string[]): JsonObject => ({
       ...thing({ spec: { count: 1 } }),
@@ -138,13 +138,13 @@ describe("createdFields", () => {
     expect(outlines[0]).toBe(outlines[1]);
   });
 
-  it("takes no name for the end of an object, or for what is said of a value", () => {
+  it("does not mistake a key for the end of an object or a marker of a value", () => {
     const data: readonly JsonObject[] = [{ a: "" }, { "0": "" }, { "5": "", a: "" }];
     const outlines = data.map((each) => outline({ data: each }));
     expect(new Set(outlines).size).toBe(outlines.length);
   });
 
-  it("forgets outlines where there are too many", () => {
+  it("forgets outlines if there are too many", () => {
     const first = outline({ data: { a: "1" } });
     for (let at = 0; at < 10_000; at++) outline({ data: { [`key-${at}`]: "" } });
     expect(outline({ data: { a: "1" } })).not.toBe(first);

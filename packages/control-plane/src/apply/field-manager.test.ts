@@ -95,7 +95,7 @@ function refusal(work: () => unknown): StatusError["status"] {
 }
 
 describe("an update", () => {
-  it("loses no managed fields to a fault of our own: it fails", () => {
+  it("fails on an internal error instead of losing managed fields", () => {
     const broken = {
       ...context("a"),
       schemaOf: () => {
@@ -118,7 +118,7 @@ describe("an update", () => {
     expect(() => trackUpdate(context("a"), old, unreadable)).toThrow(TypeError);
   });
 
-  it("takes whatever a client sends as managed fields", () => {
+  it("accepts anything that a client sends as managed fields", () => {
     const old = stored(trackUpdate(context("a"), undefined, thing({ replicas: 1 })));
     const entry = fc.record(
       {
@@ -165,7 +165,7 @@ describe("server-side apply", () => {
     });
   });
 
-  it("tells an updater by the version that it used, and several conflicts by manager", () => {
+  it("names an updater with its version, and groups conflicts by manager", () => {
     const created = trackUpdate(context("kubectl-edit"), undefined, thing({ replicas: 1, image: "i" }));
     const live = stored(created);
     expect(refusal(() => applyServerSide(context("b"), live, thing({ replicas: 2, image: "j" }))).message).toBe(
@@ -181,7 +181,7 @@ describe("server-side apply", () => {
     expect(fieldsOf(object, "b")).toEqual({ "f:spec": { "f:replicas": {} } });
   });
 
-  it("shares a field that both apply alike", () => {
+  it("shares a field that both apply with the same value", () => {
     const live = stored(applyServerSide(context("a"), undefined, thing({ replicas: 1 })));
     const object = applyServerSide(context("b"), live, thing({ replicas: 1 }));
     expect(fieldsOf(object, "a")).toEqual(fieldsOf(object, "b"));
@@ -213,7 +213,7 @@ describe("server-side apply", () => {
     });
   });
 
-  it("keeps the time where nothing changes", () => {
+  it("keeps the time if nothing changes", () => {
     const live = stored(applyServerSide(context("a"), undefined, thing({ replicas: 1 })));
     const again = applyServerSide(context("a", { nowMs: NOW + 60_000 }), live, thing({ replicas: 1 }));
     expect(entries(again)).toEqual(entries(live));
@@ -221,7 +221,7 @@ describe("server-side apply", () => {
     expect(entries(changed)[0]!.time).toBe("2026-01-01T00:01:00Z");
   });
 
-  it("gives what was there before to before-first-apply", () => {
+  it("assigns existing fields to before-first-apply", () => {
     const live = stored(thing({ replicas: 1, image: "i" }));
     const object = applyServerSide(context("a"), live, thing({ replicas: 1 }));
     expect(fieldsOf(object, "before-first-apply", "Update")).toEqual({
@@ -229,7 +229,7 @@ describe("server-side apply", () => {
     });
   });
 
-  it("owns nothing that the endpoint resets", () => {
+  it("owns no fields that the endpoint resets", () => {
     const resetFields = () => setOf(["f:status"]);
     const config = { ...thing({ replicas: 1 }), status: { phase: "p" } };
     const object = applyServerSide(context("a", { resetFields }), undefined, config);
@@ -298,19 +298,19 @@ describe("tracking updates", () => {
     expect(fieldsOf(object, "b", "Update")).toEqual({ "f:spec": { "f:replicas": {} } });
   });
 
-  it("forgets fields that are gone", () => {
+  it("forgets removed fields", () => {
     const live = stored(applyServerSide(context("a"), undefined, thing({ replicas: 1, image: "i" })));
     const object = trackUpdate(context("b"), live, { ...live, spec: { image: "i" } });
     expect(fieldsOf(object, "a")).toEqual({ "f:spec": { "f:image": {} } });
     expect(fieldsOf(object, "b", "Update")).toBeUndefined();
   });
 
-  it("keeps entries as they are where nothing changes", () => {
+  it("keeps entries unchanged if nothing changes", () => {
     const live = stored(applyServerSide(context("a"), undefined, thing({ replicas: 1 })));
     expect(entries(trackUpdate(context("b"), live, live))).toEqual(entries(live));
   });
 
-  it.each([[[]], [[{}]]])("forgets all ownership when asked by %j", (managedFields) => {
+  it.each([[[]], [[{}]]])("drops all ownership on request by %j", (managedFields) => {
     const live = stored(applyServerSide(context("a"), undefined, thing({ replicas: 1 })));
     const object = trackUpdate(context("b"), live, {
       ...live,
@@ -319,7 +319,7 @@ describe("tracking updates", () => {
     expect(entries(object)).toEqual([]);
   });
 
-  it("takes the live entries where a client sends none or malformed ones", () => {
+  it("keeps the live entries if a client sends none or malformed ones", () => {
     const live = stored(applyServerSide(context("a"), undefined, thing({ replicas: 1 })));
     for (const managedFields of [undefined, [{ manager: "x", operation: "Sing", apiVersion: "v1" }]]) {
       const metadata = { name: "x", uid: "1", ...(managedFields === undefined ? {} : { managedFields }) };
@@ -361,7 +361,7 @@ describe("tracking updates", () => {
     });
   });
 
-  it("lets an object with __proto__ fields through as data", () => {
+  it("treats __proto__ fields as data", () => {
     const spec = JSON.parse('{"free":{"__proto__":{"polluted":true}}}') as Json;
     const object = trackUpdate(context("a"), undefined, thing(spec));
     expect(JSON.stringify(object.spec)).toBe('{"free":{"__proto__":{"polluted":true}}}');

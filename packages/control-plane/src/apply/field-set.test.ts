@@ -53,7 +53,7 @@ describe("field set", () => {
     );
   });
 
-  it("subtracts recursively what stands below a member", () => {
+  it("subtracts everything below a member recursively", () => {
     fc.assert(
       fc.property(members, members, (left, right) => {
         const removed = (one: string): boolean =>
@@ -64,7 +64,7 @@ describe("field set", () => {
     );
   });
 
-  it("has one form for one content, whatever the way to it", () => {
+  it("has one form for the same content, however it was built", () => {
     fc.assert(
       fc.property(members, members, (left, right) => {
         const forward = union(setOf(...left), setOf(...right));
@@ -109,7 +109,7 @@ describe("field set", () => {
     expect(Object.keys(set)).toEqual(["f:a", "f:b", 'k:{"port":80}', 'k:{"port":443}', "v:9", "v:10", 'v:"b"']);
   });
 
-  it("shows a path as the real server does", () => {
+  it("prints a path as the real server does", () => {
     const shown = pathText(["f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}', "f:name"]);
     expect(shown).toBe('.spec.ports[port=80,protocol="TCP"].name');
     expect(pathText(["f:set", 'v:"a"'])).toBe('.set[="a"]');
@@ -117,7 +117,7 @@ describe("field set", () => {
 });
 
 describe("parsing fieldsV1", () => {
-  it("spells keys canonically and drops what it does not know", () => {
+  it("writes keys canonically and drops unknown ones", () => {
     const set = parseFieldSet({ 'k:{"b":1,"a":2}': {}, "x:future": {}, "f:b": { ".": {}, "f:c": {} }, "f:a": null });
     expect(JSON.stringify(set)).toBe('{"f:a":{},"f:b":{".":{},"f:c":{}},"k:{\\"a\\":2,\\"b\\":1}":{}}');
   });
@@ -126,7 +126,7 @@ describe("parsing fieldsV1", () => {
     expect(() => parseFieldSet(value)).toThrow();
   });
 
-  it("takes nothing for the empty set", () => {
+  it("treats an absent value as the empty set", () => {
     expect(parseFieldSet({})).toEqual(EMPTY_SET);
   });
 });

@@ -59,7 +59,7 @@ describe("JSON patch", () => {
     });
   });
 
-  it("refuses what is no patch with 400", () => {
+  it("refuses an invalid patch with 400", () => {
     expect(failure({ op: "add" })).toMatchObject({
       code: 400,
       message: "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
@@ -77,7 +77,7 @@ describe("JSON patch", () => {
     ]);
   });
 
-  it("makes __proto__ an ordinary field", () => {
+  it("treats __proto__ as an ordinary field", () => {
     const patched = jsonPatch({}, [{ op: "add", path: "/__proto__", value: { polluted: true } }]) as object;
     expect(Object.getPrototypeOf(patched)).toBe(Object.prototype);
     expect(Object.hasOwn(patched, "__proto__")).toBe(true);
@@ -93,7 +93,7 @@ describe("JSON patch", () => {
     expect(failure(patch)).toMatchObject({ code: 400, message: expect.stringContaining("exceeded max depth") });
   });
 
-  it("copies a value once and for all", () => {
+  it("copies a value independently", () => {
     const patched = jsonPatch({ a: { b: [1] } }, [
       { op: "copy", from: "/a", path: "/c" },
       { op: "add", path: "/c/b/0", value: 0 },

@@ -22,7 +22,7 @@ describe("merge patch", () => {
     expect(() => mergePatch({}, patch)).toThrow(message);
   });
 
-  it("makes __proto__ an ordinary field", () => {
+  it("treats __proto__ as an ordinary field", () => {
     const patched = mergePatch({}, JSON.parse('{"__proto__":{"polluted":true}}') as Json);
     expect(Object.getPrototypeOf(patched)).toBe(Object.prototype);
     expect(Object.hasOwn(patched, "__proto__")).toBe(true);

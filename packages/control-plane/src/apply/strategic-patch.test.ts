@@ -124,7 +124,7 @@ describe("strategic merge patch", () => {
     expect(() => strategicPatch(schema, object, patch)).toThrow(message);
   });
 
-  it("makes __proto__ an ordinary field", () => {
+  it("treats __proto__ as an ordinary field", () => {
     const patched = strategicPatch(schema, {}, JSON.parse('{"strategy":{"__proto__":{"polluted":true}}}') as Json);
     expect(Object.getPrototypeOf(patched.strategy)).toBe(Object.prototype);
   });

@@ -252,7 +252,7 @@ function sorted(rules: unknown): unknown {
   return Array.isArray(rules) ? rules.map((rule) => JSON.stringify(rule)).sort() : rules;
 }
 
-it("answers questions of access as a real server does", { timeout: 1_800_000 }, async () => {
+it("answers access reviews like a real server", { timeout: 1_800_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-access-"));
   const admin = { name: "admin", uid: "admin", groups: ["system:masters"] };
   const plane = await controlPlane({ listen: {}, tokens: new Map([["secret", admin]]) });

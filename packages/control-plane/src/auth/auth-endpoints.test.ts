@@ -58,7 +58,7 @@ async function start() {
 }
 
 describe("authEndpoints", () => {
-  it("issues a token, knows its bearer and tells what it may do", async () => {
+  it("issues a token, recognises its bearer and reviews its access", async () => {
     const call = await start();
     await call("POST", "/api/v1/namespaces/team/serviceaccounts", { metadata: { name: "bob" } });
     const issued = await call("POST", "/api/v1/namespaces/team/serviceaccounts/bob/token", {});
@@ -89,7 +89,7 @@ describe("authEndpoints", () => {
     expect(who.body.status.userInfo).toEqual({ username: "admin", groups: ["system:masters", "system:authenticated"] });
   });
 
-  it("drops the namespace of a review of the cluster, and minds that of a local one", async () => {
+  it("drops the namespace of a cluster-wide review, and checks that of a local one", async () => {
     const call = await start();
     const spec = { user: "x", resourceAttributes: { verb: "get", resource: "pods", namespace: "team" } };
     const path = "/apis/authorization.k8s.io/v1/namespaces/team/localsubjectaccessreviews";
@@ -101,7 +101,7 @@ describe("authEndpoints", () => {
     expect(review.body.metadata.namespace).toBeUndefined();
   });
 
-  it("publishes keys and configuration for those who verify tokens", async () => {
+  it("publishes keys and configuration for verifying tokens", async () => {
     const call = await start();
     const keys = await call("GET", "/openid/v1/jwks");
     expect(keys.headers).toMatchObject({
@@ -122,7 +122,7 @@ describe("authEndpoints", () => {
     });
   });
 
-  it("has no table for reviews and tokens, but their metadata", async () => {
+  it("has no tables for reviews and tokens, but their metadata", async () => {
     const call = await start();
     await call("POST", "/api/v1/namespaces/team/serviceaccounts", { metadata: { name: "bob" } });
     const review = { spec: { nonResourceAttributes: { path: "/", verb: "get" } } };

@@ -52,7 +52,7 @@ describe("impersonatedUser", () => {
     ).toEqual({ name: "bob", uid: "5", groups: ["g", "h"], extra: { "scopes.a/b": ["x", "y"] } });
   });
 
-  it("refuses headers that name no user, in the real server's words", () => {
+  it("refuses headers without a user, in the real server's words", () => {
     expect(message(() => impersonatedUser({ "impersonate-group": "g" }))).toBe(
       'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"g"}, Extra:map[string][]string(nil)} without impersonating a user name',
     );
@@ -76,7 +76,7 @@ describe("impersonate", () => {
     expect(as("bob", ["system:unauthenticated"])).toEqual(["system:unauthenticated"]);
   });
 
-  it("takes the bare verb on each part of the user", () => {
+  it("accepts the plain verb on each part of the user", () => {
     const wanted = { name: "bob", uid: "5", groups: ["g"], extra: { scopes: ["x"] } };
     const parts = [
       "impersonate /users /bob",
@@ -91,7 +91,7 @@ describe("impersonate", () => {
     }
   });
 
-  it("takes the constrained verbs for one action alone", () => {
+  it("accepts the constrained verbs for one action only", () => {
     const authorizer = allowing(
       "impersonate-on:serviceaccount:list /pods /",
       "impersonate:serviceaccount authentication.k8s.io/serviceaccounts n/bob",
@@ -103,13 +103,13 @@ describe("impersonate", () => {
     );
   });
 
-  it("names the narrowest way when it refuses", () => {
+  it("names the narrowest permission when it refuses", () => {
     expect(message(() => impersonate(allowing(), { name: "bob", groups: [] }, listPods))).toBe(
       'pods is forbidden: User "carl" cannot impersonate-on:user-info:list resource "pods" in API group "" at the cluster scope',
     );
   });
 
-  it("lets nobody into system:masters but with the bare verb", () => {
+  it("allows system:masters only with the plain verb", () => {
     const constrained = allowing(
       "impersonate-on:user-info:list /pods /",
       "impersonate:user-info authentication.k8s.io/users /bob",
@@ -120,8 +120,8 @@ describe("impersonate", () => {
   });
 });
 
-describe("what an impersonated request asks for", () => {
-  it("is a watch on the old paths, too [R13]", () => {
+describe("the verb of an impersonated request", () => {
+  it("is watch on the legacy paths, too [R13]", () => {
     const authorizer = allowing();
     const authenticator = { authenticate: () => carl } as unknown as RequestAuthenticator;
     const request = {

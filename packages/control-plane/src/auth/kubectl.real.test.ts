@@ -77,7 +77,7 @@ describe("kubectl on access", () => {
     expect(list).toMatch(/^configmaps +\[] +\[] +\[get list watch]$/m);
   });
 
-  it("create token, and what its bearer may do", async () => {
+  it("create token, and the access of its bearer", async () => {
     const good = await kubectl("create", "token", "bob", "-n", "team", "--duration=30m");
     expect(good.split(".")).toHaveLength(3);
     writeFileSync(

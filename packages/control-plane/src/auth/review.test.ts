@@ -37,7 +37,7 @@ function review(kind: string, spec: object, namespace = "", metadata: object = {
 const getPods = { resourceAttributes: { verb: "get", resource: "pods" } };
 
 describe("access reviews", () => {
-  it("asks for the subject named, or for the caller", () => {
+  it("reviews the named subject, or the caller", () => {
     expect(review("SubjectAccessReview", { user: "bob", groups: ["h"], ...getPods })).toMatchObject({
       spec: { user: "bob" },
       status: { allowed: false },
@@ -74,7 +74,7 @@ describe("access reviews", () => {
     expect(review("SelfSubjectRulesReview", {})).toBe("no namespace on request");
   });
 
-  it("lists the caller's rules and what hindered finding more", () => {
+  it("lists the caller's rules and what prevented finding more", () => {
     expect(review("SelfSubjectRulesReview", { namespace: "n" })).toEqual({
       apiVersion: "authorization.k8s.io/v1",
       kind: "SelfSubjectRulesReview",

@@ -130,7 +130,7 @@ describe("createToken", () => {
 });
 
 describe("ServiceAccountTokens", () => {
-  it("lets a token end with its time, its account and what it is bound to", async () => {
+  it("lets a token expire with its time, its account and the object that it is bound to", async () => {
     const { request, tokenOf, tokens, clock, put, storage } = await world();
     const why = (token: string): string => {
       const answer = tokens.authenticate(token, [ISSUER]);
@@ -185,7 +185,7 @@ describe("TokenReview", () => {
 });
 
 describe("RequestAuthenticator", () => {
-  it("knows certificates, tokens, the in-process administrator and nobody", async () => {
+  it("recognises certificates, tokens, the in-process administrator and anonymous callers", async () => {
     const { all } = await world();
     const authenticator = new RequestAuthenticator({ tokens: all, audiences: [ISSUER] });
     const who = (request: Partial<ApiRequest>): string => {

@@ -40,7 +40,7 @@ describe("built-in kinds", () => {
     expect(body.items[0]).not.toHaveProperty("reportingController");
   });
 
-  it("show autoscalers in both versions", async () => {
+  it("serve autoscalers in both versions", async () => {
     const spec = {
       maxReplicas: 3,
       scaleTargetRef: { kind: "Deployment", name: "d", apiVersion: "apps/v1" },
@@ -57,7 +57,7 @@ describe("built-in kinds", () => {
     expect(v1.body.spec.targetCPUUtilizationPercentage).toBe(50);
   });
 
-  it("take the plain text of secrets", async () => {
+  it("accept the stringData of secrets", async () => {
     const { body } = await plane.request("POST", `${CORE}/secrets`, {
       body: { metadata: { name: "s" }, stringData: { a: "b" } },
     });
@@ -65,7 +65,7 @@ describe("built-in kinds", () => {
     expect(body).not.toHaveProperty("stringData");
   });
 
-  it("keep the data of config maps and secrets that are immutable", async () => {
+  it("keep the data of immutable config maps and secrets", async () => {
     await plane.request("POST", `${CORE}/configmaps`, {
       body: { metadata: { name: "c" }, data: { k: "v" }, immutable: true },
     });
@@ -89,7 +89,7 @@ describe("built-in kinds", () => {
     expect(retyped.body.details.causes.map(({ field }: { field: string }) => field)).toEqual(["type", "data"]);
   });
 
-  it("want containers with names and images, in templates too", async () => {
+  it("require containers with names and images, also in templates", async () => {
     const containers = [{ name: "a", image: "i" }, { name: "a" }];
     const { body } = await plane.request("POST", `${CORE}/podtemplates`, {
       body: { metadata: { name: "p" }, template: { spec: { containers, initContainers: [{ image: "i" }] } } },
@@ -101,7 +101,7 @@ describe("built-in kinds", () => {
     ]);
   });
 
-  it("take ephemeral containers through their own endpoint alone", async () => {
+  it("accept ephemeral containers only through their own endpoint", async () => {
     await plane.request("POST", `${CORE}/pods`, {
       body: { metadata: { name: "p" }, spec: { containers: [{ name: "a", image: "i" }] } },
     });
@@ -119,7 +119,7 @@ describe("built-in kinds", () => {
     });
   });
 
-  it("have an empty status where Go has one", async () => {
+  it("have an empty status like Go", async () => {
     const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
     const spec = { selector: { matchLabels: { a: "b" } }, template };
     const { body } = await plane.request("POST", `${within("/apis/apps/v1")}/deployments`, {

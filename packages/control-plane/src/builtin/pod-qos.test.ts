@@ -6,7 +6,7 @@ const both = { cpu: "1", memory: "1Gi" };
 const pod = (spec: object): KubeObject => ({ metadata: { name: "p" }, spec }) as unknown as KubeObject;
 const of = (...resources: readonly object[]) => pod({ containers: resources.map((each) => ({ resources: each })) });
 
-describe("a pod's class of service", () => {
+describe("the QoS class of a pod", () => {
   it.each([
     ["BestEffort", of({}, {})],
     ["BestEffort", of({ requests: { cpu: "0" } })],

@@ -60,7 +60,7 @@ describe("a rule that a kind is declared with", () => {
     compare(recorded.schema, rule);
   });
 
-  it("is refused where servers refuse it: random rules", () => {
+  it("is refused exactly if servers refuse it: random rules", () => {
     const dice = new Dice(SEED);
     for (let count = 0; count < 400; count++) compare(RANDOM_SCHEMA, new RandomExpressions(dice).rule());
   });

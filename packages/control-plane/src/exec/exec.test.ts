@@ -118,7 +118,7 @@ describe("exec in a simulated pod", () => {
     expect((await exec("web", "cat", "/etc/none")).stderr).toBe("cat: /etc/none: No such file or directory\n");
   });
 
-  it("tells exit codes as the kubelet does", async () => {
+  it("reports exit codes as the kubelet does", async () => {
     const { stdout, stderr, status } = await exec("web", "sh", "-c", "echo $SET_size && nope; exit 7");
     expect({ stdout, stderr }).toEqual({ stdout: "3\n", stderr: "sh: nope: not found\n" });
     expect(status).toMatchObject({
@@ -128,7 +128,7 @@ describe("exec in a simulated pod", () => {
     });
   });
 
-  it("answers as its annotation and the plane's handler say", async () => {
+  it("answers according to its annotation and the plane's handler", async () => {
     expect(await exec("web", "pg_isready")).toEqual({ stdout: "ready", stderr: "", status: SUCCESS });
     const failed = await exec("web", "psql", "-c", "select 1");
     expect(failed.stderr).toBe("no such table");
@@ -140,7 +140,7 @@ describe("exec in a simulated pod", () => {
     });
   });
 
-  it("says that a program or a running container is not there", async () => {
+  it("reports a missing program, and a container that does not run", async () => {
     expect((await exec("web", "psql")).status.message).toBe(
       "Internal error occurred: error executing command in container: OCI runtime exec failed: exec failed: unable to " +
         'start container process: exec: "psql": executable file not found in $PATH: unknown',
@@ -166,7 +166,7 @@ describe("exec in a simulated pod", () => {
     expect(status.details.causes[0].message).toBe("2");
   });
 
-  it("echoes at a terminal, and takes back what was erased", async () => {
+  it("echoes at a terminal, and handles erased characters", async () => {
     const { connection } = await open("web", query(["sh"], "&stdin=true&tty=true"));
     await connection!.send(Buffer.from("\0echp\x7fo hi\r\x04"));
     expect((await session(connection!)).stdout).toBe("/ # echp\b \bo hi\r\nhi\n/ # ");
@@ -180,7 +180,7 @@ describe("exec in a simulated pod", () => {
     expect((await exec("web", "true")).status).toEqual(SUCCESS);
   });
 
-  it("wants a container that is there, a pod that is bound, and a known protocol", async () => {
+  it("requires an existing container, a bound pod, and a known protocol", async () => {
     const refused = async (pod: string, search: string, headers = {}) => (await open(pod, search, headers)).status;
     expect(await refused("web", query(["true"], "&container=none"))).toBe(400);
     expect(await refused("absent", query(["true"]))).toBe(404);
@@ -189,7 +189,7 @@ describe("exec in a simulated pod", () => {
     expect(await refused("web", query(["true"]), { upgrade: "h2c" })).toBe(400);
   });
 
-  it("is for those who may create pods/exec", async () => {
+  it("requires permission to create pods/exec", async () => {
     const reader = { authorization: "Bearer reader" };
     expect((await open("web", query(["true"]), reader)).status).toBe(403);
     const rules = [{ apiGroups: [""], resources: ["pods/exec"], verbs: ["get"] }];
@@ -208,7 +208,7 @@ describe("exec in a simulated pod", () => {
     expect((await open("web", query(["true"]), reader)).status).toBe(101);
   });
 
-  it("attaches to what the container says until it ends", async () => {
+  it("attaches to the output of the container until it ends", async () => {
     const path = "/api/v1/namespaces/default/pods/web/attach?stdout=true&stderr=true";
     const protocol = { "sec-websocket-protocol": "v4.channel.k8s.io" };
     const { connection } = await openWebSocket({ url: plane.url!, path, headers: { ...ADMIN, ...protocol }, random });

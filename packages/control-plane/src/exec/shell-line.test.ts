@@ -11,7 +11,7 @@ describe("a line of shell", () => {
     expect(parse(`echo "a\\"\\$b" $?`)).toEqual([{ when: "always", words: ["echo", 'a"$b', "<?>"] }]);
   });
 
-  it("has commands that run always, after a success, after a failure", () => {
+  it("has commands that run always, after a success, or after a failure", () => {
     expect(parse("a && b || c; d\ne")).toEqual([
       { when: "always", words: ["a"] },
       { when: "success", words: ["b"] },
@@ -22,7 +22,7 @@ describe("a line of shell", () => {
     expect(parse("")).toEqual([]);
   });
 
-  it.each(["a | b", "a > b", "echo $(date)", "a &", "echo `x`", "'open"])("does not pretend: %s", (line) => {
+  it.each(["a | b", "a > b", "echo $(date)", "a &", "echo `x`", "'open"])("refuses what is not simulated: %s", (line) => {
     expect(() => parse(line)).toThrow(/is not simulated/);
   });
 });

@@ -20,7 +20,7 @@ describe("facts", () => {
     }
   });
 
-  it("resolves references, also of a component that contains itself", () => {
+  it("resolves references, also of a recursive component", () => {
     const schema = facts.schemaOf("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
     const versions = schema?.properties?.spec?.properties?.versions?.items;
     const props = versions?.properties?.schema?.properties?.openAPIV3Schema;
@@ -28,7 +28,7 @@ describe("facts", () => {
     expect(props?.properties?.type).toEqual({ type: "string" });
   });
 
-  it("shares a component between its users and keeps what stands beside a reference", () => {
+  it("shares a component between its users and keeps siblings of a reference", () => {
     const pod = facts.schemaOf("", "v1", "Pod");
     const template = facts.schemaOf("", "v1", "PodTemplate")?.properties?.template;
     expect(pod?.properties?.spec).toBe(template?.properties?.spec);

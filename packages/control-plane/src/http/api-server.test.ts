@@ -80,7 +80,7 @@ describe.each([
 ] as const)("the server over %s", (_name, open) => {
   const transportTo = (server: ApiServer): Transport => open({ server: server.url, clock: systemClock, tls });
 
-  it("hands over the request, the certificate of the caller included", async () => {
+  it("passes on the request, including the certificate of the caller", async () => {
     let seen: ApiRequest | undefined;
     await using server = await serve(async (request) => {
       seen = request;
@@ -105,7 +105,7 @@ describe.each([
     expect(seen?.isInProcess).toBe(false);
   });
 
-  it("streams as it comes, and tells the handler when the reader leaves", async () => {
+  it("streams, and tells the handler when the reader leaves", async () => {
     let ended = (): void => {};
     const hasEnded = new Promise<void>((resolve) => {
       ended = resolve;
@@ -119,7 +119,7 @@ describe.each([
     await hasEnded;
   });
 
-  it("cuts off an answer that fails midway, plain request or not: it does not look complete", async () => {
+  it("cuts off a response that fails midway, so that it does not look complete", async () => {
     const broken = async function* (): AsyncIterable<Uint8Array> {
       yield Buffer.from("half");
       await systemClock.sleep(20);
@@ -145,13 +145,13 @@ describe.each([
     expect((await get(transport, "/")).status).toBe(200);
   });
 
-  it("takes heads of many kilobytes, as the real server does", async () => {
+  it("accepts heads of many kilobytes, as the real server does", async () => {
     await using server = await serve(async ({ query }) => ok(String(query.get("x")?.length)));
     await using transport = transportTo(server);
     expect(await text(await get(transport, `/?x=${"y".repeat(60_000)}`))).toBe("60000");
   });
 
-  it("answers what a handler throws, and goes on", async () => {
+  it("answers errors of a handler, and goes on", async () => {
     await using server = await serve(async ({ path }) => {
       if (path === "/teapot") throw new StatusError(418, "Teapot", "short and stout");
       throw new TypeError("a bug");
@@ -162,7 +162,7 @@ describe.each([
     expect((await get(transport, "/%zz")).status).toBe(400);
   });
 
-  it("ends watches cleanly and lets others finish when it stops", async () => {
+  it("ends watches cleanly and lets other requests finish when it stops", async () => {
     let finish: (() => void) | undefined;
     const server = await serve(async (request) => {
       if (request.path === "/watch") return endless(() => {})(request);
@@ -244,7 +244,7 @@ describe("the server", () => {
     expect(await readAll(socket)).toContain("200 OK");
   });
 
-  it("answers requests in their order, however their bytes are cut and whatever their form", async () => {
+  it("answers requests in order, wherever their bytes are cut and whatever their form", async () => {
     await using server = await serve(async ({ method, path, body }) => {
       // The later ones are ready first.
       if (path.endsWith("0")) await systemClock.sleep(5);
@@ -270,7 +270,7 @@ describe("the server", () => {
     );
   });
 
-  it("reads a request with a body as if it had not asked for another protocol", async () => {
+  it("reads a request with a body as if it had not asked for an upgrade", async () => {
     await using server = await serve(async ({ method, upgrade, body }) =>
       ok(`${method} ${upgrade} ${body.byteLength};`),
     );
@@ -282,7 +282,7 @@ describe("the server", () => {
     expect((await readAll(socket)).match(/\w+ \S+ \d;/g)).toEqual(["POST undefined 4;", "GET SPDY/3.1 0;"]);
   });
 
-  it("lets an answer speak another protocol on the connection, from its first byte on", async () => {
+  it("lets a response switch the protocol of the connection, from its first byte on", async () => {
     await using server = await serve(async ({ upgrade }) => ({
       status: 101,
       headers: { upgrade: upgrade!, connection: "Upgrade" },
@@ -299,7 +299,7 @@ describe("the server", () => {
     );
   });
 
-  it("refuses an answer whose header would break out of its line", async () => {
+  it("refuses a response whose header contains a line break", async () => {
     await using server = await serve(async () => ({ ...ok(), headers: { warning: "a\r\nset-cookie: b" } }));
     const socket = await rawConnection(server);
     socket.on("error", () => {});
@@ -307,7 +307,7 @@ describe("the server", () => {
     expect(await readAll(socket).catch(() => "")).toBe("");
   });
 
-  it("stops taking from a handler whose reader does not read", async () => {
+  it("applies backpressure to a handler whose reader does not read", async () => {
     let produced = 0;
     await using server = await serve(async () => ({
       status: 200,
@@ -324,7 +324,7 @@ describe("the server", () => {
     socket.destroy();
   });
 
-  it("cuts off a reader that takes nothing for half a minute, and tells the handler", async () => {
+  it("cuts off a reader that reads nothing for half a minute, and tells the handler", async () => {
     const clock = new VirtualClock();
     let isReturned = false;
     await using server = await serve(

@@ -14,7 +14,7 @@ const status = { code: 429, reason: "TooManyRequests", details: { retryAfterSeco
 const refused = { status: expect.objectContaining(status) as object };
 
 describe("limits of flows", () => {
-  it("refuse a flow beyond its share with 429, and let others in [R8]", () => {
+  it("refuse a flow beyond its share with 429, and admit others [R8]", () => {
     const limits = new FlowLimits(options);
     const flows = Array.from({ length: 6 }, () => limits.enter("greedy"));
     expect(() => limits.enter("greedy")).toThrow(expect.objectContaining(refused));
@@ -24,7 +24,7 @@ describe("limits of flows", () => {
     expect(limits.rejected).toBe(1);
   });
 
-  it("let every flow have a few requests and one body, whatever the others have [R8]", () => {
+  it("grant every flow a few requests and one body, whatever the others use [R8]", () => {
     const limits = new FlowLimits(options);
     for (const name of ["a", "b"]) {
       for (let count = 0; count < 5; count++) limits.reserve(limits.enter(name), 10);
@@ -37,7 +37,7 @@ describe("limits of flows", () => {
     expect(() => limits.enter("honest")).toThrow(expect.objectContaining(refused));
   });
 
-  it("count what is under way, however requests begin and end", () => {
+  it("count requests in progress, however they begin and end", () => {
     const step = fc.record({ flow: fc.constantFrom("a", "b", "c"), bytes: fc.nat(40), isEnd: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

@@ -36,14 +36,14 @@ function server(): { send: (flow: string, ms: number) => void; begun: string[]; 
 }
 
 describe("turns of flows", () => {
-  it("lets all begin at once where they are quick", () => {
+  it("start all requests at once if they are quick", () => {
     const { send, begun, turns } = server();
     using _ = turns;
     for (let request = 0; request < 40; request++) send(request % 2 === 0 ? "a" : "b", 0.1);
     expect(begun).toHaveLength(40);
   });
 
-  it("makes slow requests of one flow wait for each other, and others for one of them", async () => {
+  it("make slow requests of one flow wait for each other, and others for one of them", async () => {
     const { send, begun, turns } = server();
     using _ = turns;
     for (let request = 0; request < 30; request++) send("hostile", 10);
@@ -62,7 +62,7 @@ describe("turns of flows", () => {
     expect(slowSince.slice(2).every((count) => count <= 2)).toBe(true);
   });
 
-  it("shares time evenly, whatever one request takes", async () => {
+  it("share time evenly, whatever one request takes", async () => {
     const { send, begun, turns } = server();
     using _ = turns;
     for (let request = 0; request < 20; request++) send("slow", 20);
@@ -75,7 +75,7 @@ describe("turns of flows", () => {
     expect(begun.slice(0, 40).filter((flow) => flow === "quick").length).toBeGreaterThan(20);
   });
 
-  it("gives whoever comes anew no more than the others from then on", async () => {
+  it("give a new flow no more than the others from then on", async () => {
     const { send, begun, turns } = server();
     using _ = turns;
     for (let request = 0; request < 60; request++) send("old", 6);
@@ -87,7 +87,7 @@ describe("turns of flows", () => {
     expect(since.filter((flow) => flow === "old").length).toBeGreaterThan(since.length / 3);
   });
 
-  it("begins all that was sent, each once, and forgets what was when nobody waits", async () => {
+  it("start every request once, and reset when nobody waits", async () => {
     const { send, begun, turns } = server();
     using _ = turns;
     for (let request = 0; request < 50; request++) send(`flow ${request % 7}`, request % 3 === 0 ? 9 : 0.2);
@@ -96,7 +96,7 @@ describe("turns of flows", () => {
     expect(turns.turn("flow 0")).toBeUndefined();
   });
 
-  it("counts a request that throws", () => {
+  it("count a request that throws", () => {
     const time = new StepTime();
     using turns = new FlowTurns(time);
     const failing = (): never => {
@@ -107,7 +107,7 @@ describe("turns of flows", () => {
     expect(turns.turn("a")).toBeInstanceOf(Promise);
   });
 
-  it("lets all go on when the server stops", async () => {
+  it("let all continue when the server stops", async () => {
     const { send, begun, turns } = server();
     for (let request = 0; request < 5; request++) send("a", 10);
     turns[Symbol.dispose]();

@@ -18,7 +18,7 @@ class StepTime extends VirtualClock {
 }
 
 describe("the lane of heavy requests", () => {
-  it("lets one step run in a turn, and flows take turns", async () => {
+  it("runs one step per turn of the event loop, and flows take turns", async () => {
     using lane = new HeavyLane(new VirtualClock());
     const steps: string[] = [];
     const step = (flow: string) => lane.turn(flow).then(() => void steps.push(flow));
@@ -66,7 +66,7 @@ describe("the lane of heavy requests", () => {
     expect(steps).toBe(3);
   });
 
-  it("lets all go on when the server stops", async () => {
+  it("lets all continue when the server stops", async () => {
     const lane = new HeavyLane(new VirtualClock());
     const waiting = [lane.turn("a"), lane.turn("a"), lane.turn("b")];
     lane[Symbol.dispose]();
@@ -81,7 +81,7 @@ describe("a heavy request", () => {
     ["a long query", 9_000, "", true],
     ["a body of some bytes", 10, "x".repeat(100 * 1024), false],
     ["nothing", 10, "", false],
-  ])("is told by its size: %s", (_name, targetLength, body, expected) => {
+  ])("is recognised by its size: %s", (_name, targetLength, body, expected) => {
     expect(isHeavy(targetLength, Buffer.from(body))).toBe(expected);
   });
 });

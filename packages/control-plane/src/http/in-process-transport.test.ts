@@ -20,7 +20,7 @@ const get = (transport: Transport, path: string, more: Partial<TransportRequest>
   transport.request({ method: "GET", path, headers: {}, ...more });
 
 describe("the in-process transport", () => {
-  it("hands over method, decoded path, query, headers and body", async () => {
+  it("passes on method, decoded path, query, headers and body", async () => {
     let seen: ApiRequest | undefined;
     await using transport = inProcessTransport(async (request) => {
       seen = request;
@@ -54,7 +54,7 @@ describe("the in-process transport", () => {
     expect([response.status, (await read(response)).length]).toEqual([200, 0]);
   });
 
-  it("unpacks a gzip body, and refuses one that is too large, packed or not", async () => {
+  it("decompresses a gzip body, and refuses one that is too large, compressed or not", async () => {
     await using transport = inProcessTransport(async ({ body }) => ({ status: 200, headers: {}, body }));
     const post = (body: Uint8Array, headers: Record<string, string> = {}): Promise<TransportResponse> =>
       transport.request({ method: "POST", path: "/", headers, body });
@@ -98,7 +98,7 @@ describe("the in-process transport", () => {
     await expect(get(transport, "/")).rejects.toMatchObject({ code: "TRANSPORT_REFUSED" });
   });
 
-  it("hands nothing over that its caller stops right before", async () => {
+  it("does not pass on a request that its caller stops right before", async () => {
     let handled = 0;
     await using transport = inProcessTransport(async () => {
       handled++;
@@ -149,7 +149,7 @@ describe("compressing", () => {
   };
   const accepting = { headers: { "accept-encoding": "deflate, gzip;q=1.0" } };
 
-  it("packs what is large, whole or streamed, for those who take it", async () => {
+  it("compresses large bodies, whole or streamed, for clients that accept it", async () => {
     await using transport = inProcessTransport(compressing(handler));
     for (const path of ["/large", "/stream"]) {
       const response = await get(transport, path, accepting);

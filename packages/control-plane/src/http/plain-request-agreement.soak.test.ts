@@ -6,7 +6,7 @@ import { agreement } from "./plain-request-agreement.testing.js";
 const COUNT = Number(process.env.PLAIN_REQUESTS ?? 1_000_000);
 const SEED = Number(process.env.SETPOINT_SEED);
 
-it(`Node reads whatever is taken as plain of ${COUNT} mutated requests to the same requests`, async () => {
+it(`Node reads ${COUNT} mutated requests the same as the plain reader, as far as that accepts them`, async () => {
   const { plain, differences } = await agreement(COUNT, seededRandom(SEED));
   expect(differences).toEqual([]);
   expect(plain).toBeGreaterThan(COUNT / 5);

@@ -4,7 +4,7 @@ import { PlainRequests } from "./plain-request.js";
 const parse = (text: string) => new PlainRequests().parse(Buffer.from(text, "latin1"));
 
 describe("PlainRequests", () => {
-  it("reads method, target, headers and body, and says where the next request starts", () => {
+  it("reads method, target, headers and body, and returns where the next request starts", () => {
     const first = "POST /a?b=c HTTP/1.1\r\nHost: x\r\nContent-Length: 5 \r\nX-A:  one\r\nx-a: two\r\n\r\nhello";
     const request = parse(`${first}GET / HTTP/1.1\r\n`)!;
     expect([request.method, request.target, Buffer.from(request.body).toString()]).toEqual(["POST", "/a?b=c", "hello"]);
@@ -12,12 +12,12 @@ describe("PlainRequests", () => {
     expect(request.byteLength).toBe(first.length);
   });
 
-  it("keeps the values of impersonation apart", () => {
+  it("keeps repeated impersonation headers apart", () => {
     const request = parse("GET / HTTP/1.1\r\nhost: x\r\nimpersonate-group: a\r\nimpersonate-group: b\r\n\r\n");
     expect(request?.headers["impersonate-group"]).toEqual(["a", "b"]);
   });
 
-  it("reads what comes after one with the same headers, and after one with others", () => {
+  it("reads a request after one with the same headers, and after one with others", () => {
     const requests = new PlainRequests();
     const read = (text: string) => {
       const { headers, body, target } = requests.parse(Buffer.from(text, "latin1"))!;

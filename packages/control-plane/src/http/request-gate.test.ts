@@ -79,7 +79,7 @@ async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe("a request over a socket", () => {
-  it("is refused by its head: nobody waits for the body of whoever may not send one [R8]", async () => {
+  it("is refused by its head, without waiting for the body of a client that may not send one [R8]", async () => {
     for (const [headers, status] of [
       [bearer("made-up"), 401],
       [{}, 403],
@@ -142,7 +142,7 @@ describe("a request over a socket", () => {
     for (const each of [opened, more, others]) each.destroy();
   });
 
-  it("lets a watch go uncounted once it runs [R8]", async () => {
+  it("does not count a watch once it runs [R8]", async () => {
     const opened = [await session(), await session()];
     for (let count = 0; count < 120; count++) {
       const watch = opened[count % 2]!.request({ ":path": `${CONFIG_MAPS}?watch=true`, ...bearer("editor-token") });
@@ -152,7 +152,7 @@ describe("a request over a socket", () => {
     for (const each of opened) each.destroy();
   });
 
-  it("that claims another version of HTTP is answered, and is no error of the server's [R14]", async () => {
+  it("that claims another version of HTTP is answered, and is no server error [R14]", async () => {
     const socket = connect({ host: "127.0.0.1", port: Number(new URL(plane.url!).port), rejectUnauthorized: false });
     await once(socket, "secureConnect");
     socket.write("GET /healthz HTTP/2.0\r\nhost: a\r\n\r\n");
@@ -160,7 +160,7 @@ describe("a request over a socket", () => {
     expect(logged).toEqual([]);
   });
 
-  it("cannot choose the address of the keys that others get from a cache [R16]", async () => {
+  it("cannot choose the key address that others get from a cache [R16]", async () => {
     const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: ISSUER_DISCOVERY };
     const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "editors" }];
     await grant("clusterrolebindings", { metadata: { name: "discovery" }, roleRef, subjects });
@@ -182,7 +182,7 @@ describe("a request over a socket", () => {
     ["HTTP/1.1", 2_000],
     ["HTTP/2", 20_000],
   ] as const)(
-    "with a field manager of bad characters gets a short answer over %s, from whoever may only review themselves [R3]",
+    "with a field manager of invalid characters gets a short response over %s, even if it may only review itself [R3]",
     async (version, count) => {
       const path = `/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?fieldManager=${"%01".repeat(count)}`;
       const open = version === "HTTP/2" ? http2Transport : http1Transport;

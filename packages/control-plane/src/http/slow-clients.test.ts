@@ -56,11 +56,11 @@ async function untilClosed(socket: TLSSocket, drip = ""): Promise<string> {
 const HEAD = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\n";
 const TIMEOUT = "Timeout: request did not complete within the allotted timeout";
 
-describe("clients that take their time", () => {
+describe("slow clients", () => {
   it.each([
     ["stalls", ""],
     ["comes byte by byte", "x"],
-  ])("hear that a body which %s is too slow, and lose their connection", async (_how, drip) => {
+  ])("are told that a body which %s is too slow, and lose their connection", async (_how, drip) => {
     const socket = await connected();
     socket.write(`${HEAD}{`);
     const answer = await untilClosed(socket, drip);
@@ -69,7 +69,7 @@ describe("clients that take their time", () => {
     expect(answer).toContain(TIMEOUT);
   });
 
-  it("hear the same over HTTP/2, where other streams go on", async () => {
+  it("are told the same over HTTP/2, where other streams go on", async () => {
     const session = connectHttp2(server.url, { ca: authority.certificate });
     const slow = session.request({ ":method": "POST", ":path": "/" });
     slow.write("{");
@@ -90,13 +90,13 @@ describe("clients that take their time", () => {
     ["nothing at all", "", ""],
     ["half a head", "GET / HT", ""],
     ["a head that never ends", "GET / HTTP/1.1\r\n", "a: b\r\n"],
-  ])("lose a connection on which %s comes", async (_what, first, drip) => {
+  ])("lose a connection on which %s arrives", async (_what, first, drip) => {
     const socket = await connected();
     if (first !== "") socket.write(first);
     expect(await untilClosed(socket, drip)).toBe("");
   });
 
-  it("may idle between requests for a while, whoever reads them", async () => {
+  it("may idle between requests for a while, whichever parser reads them", async () => {
     const socket = await connected();
     const answers: string[] = [];
     socket.on("data", (chunk: Buffer) => answers.push(chunk.toString()));
@@ -112,7 +112,7 @@ describe("clients that take their time", () => {
     expect(await untilClosed(socket)).toBe("");
   });
 
-  it("lose a connection of HTTP/2 on which nothing is asked for any more [R15]", async () => {
+  it("lose an HTTP/2 connection without requests [R15]", async () => {
     const session = connectHttp2(server.url, { ca: authority.certificate });
     const request = session.request({ ":path": "/" });
     await once(request, "response");

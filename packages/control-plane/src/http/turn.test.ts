@@ -5,7 +5,7 @@ import { Turn } from "./turn.js";
 const endOfTurn = (): Promise<void> => new Promise((resolve) => afterInput(resolve));
 
 describe("Turn", () => {
-  it("takes up what came in one turn in its order, all of it before what any of it leads to", async () => {
+  it("runs the callbacks of one turn in order, all of them before any consequence", async () => {
     const turn = new Turn();
     const seen: string[] = [];
     for (const name of ["a", "b"]) {
@@ -19,7 +19,7 @@ describe("Turn", () => {
     expect(seen).toEqual(["a", "b", "after a", "after b"]);
   });
 
-  it("leaves what comes meanwhile to the next turn", async () => {
+  it("leaves callbacks that arrive meanwhile to the next turn", async () => {
     const turn = new Turn();
     const seen: string[] = [];
     turn.take(() => {

@@ -32,7 +32,7 @@ function* differences(ours: unknown, theirs: unknown, path: string): Iterable<st
   }
 }
 
-it("client-go's typed clients see the same as on a real server", { timeout: 1_800_000 }, async () => {
+it("client-go's typed clients behave as on a real server", { timeout: 1_800_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-clientset-"));
   const program = join(folder, "clientset");
   try {

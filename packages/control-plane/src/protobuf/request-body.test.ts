@@ -45,13 +45,13 @@ describe("decodeProtobufBody", () => {
     );
   });
 
-  it("takes a body that does not name its kind as what the endpoint expects", () => {
+  it("treats a body without a kind as what the endpoint expects", () => {
     const raw = part(1, part(1, "n"));
     const bytes = Buffer.concat([Buffer.from("k8s\0"), part(2, raw)]);
     expect(decodeProtobufBody(facts, bytes, configMap)).toEqual({ ...configMap, metadata: { name: "n" } });
   });
 
-  it("merges a message that comes in pieces, and passes over fields that it does not know", () => {
+  it("merges a message that is split, and skips unknown fields", () => {
     const raw = Buffer.concat([part(1, part(1, "n")), part(900, "later"), part(1, part(3, "ns"))]);
     const decoded = decodeProtobufBody(facts, body("v1", "ConfigMap", raw), configMap);
     expect(decoded).toEqual({ ...configMap, metadata: { name: "n", namespace: "ns" } });
@@ -114,7 +114,7 @@ describe("decodeProtobufBody", () => {
     expect(refusal(body(definition.apiVersion, definition.kind, raw), definition)).toContain("nesting depth");
   });
 
-  it("never fails on any bytes but with a 400", () => {
+  it("fails on arbitrary bytes only with a 400", () => {
     const kinds = ["v1/Pod", "v1/Secret", "apps/v1/Deployment", "apiextensions.k8s.io/v1/CustomResourceDefinition"];
     const field = fc.record({ number: fc.integer({ min: 1, max: 45 }), content: fc.uint8Array({ maxLength: 60 }) });
     const nested = fc.array(field, { maxLength: 4 }).map((fields) => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { encodeStatus } from "./status-message.js";
 
-it("writes a Status byte by byte as the real server does", () => {
+it("writes a Status with the same bytes as the real server", () => {
   const bytes = encodeStatus({
     kind: "Status",
     apiVersion: "v1",

@@ -40,7 +40,7 @@ async function defineWidgets(spec: object): Promise<void> {
   await plane.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body: crd });
 }
 
-describe("input that is wrong", () => {
+describe("invalid input", () => {
   it.each([
     ["JSON that breaks off", '{"metadata":{"name":"a"', "application/json"],
     ["JSON of another kind of value", "[]", "application/json"],
@@ -59,14 +59,14 @@ describe("input that is wrong", () => {
     await expectAlive();
   });
 
-  it("goes on after a body of very many keys", async () => {
+  it("survives a body of very many keys", async () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => `"${index.toString(36)}":""`).join(",");
     const { status, body } = await post(named(`"data":{${keys}}`));
     expect([status, Object.keys(body.data).length]).toEqual([201, 20_000]);
     await expectAlive();
   });
 
-  it("names duplicate keys, and takes __proto__ for a key like any other", async () => {
+  it("reports duplicate keys, and treats __proto__ as an ordinary key", async () => {
     const twice = await post(named('"data":{"k":"1","k":"2"}'), "application/json", "?fieldValidation=Strict");
     expect([twice.status, twice.body.message]).toEqual([400, expect.stringContaining('duplicate field "data.k"')]);
     const { status, body } = await post(named('"data":{"__proto__":"x"}'));
@@ -74,12 +74,12 @@ describe("input that is wrong", () => {
     expect(({} as { x?: string }).x).toBeUndefined();
   });
 
-  it("matches a pattern that explodes elsewhere", async () => {
+  it("evaluates a pattern with catastrophic backtracking in linear time", async () => {
     await defineWidgets({ properties: { t: { type: "string", pattern: "^(a+)+$" } } });
     expect((await postWidget(`{"t":"${"a".repeat(5000)}!"}`)).status).toBe(422);
   });
 
-  it("refuses custom resources that are too large for a real server's storage, also where patches made them so", async () => {
+  it("refuses custom resources that are too large for a real server's storage, also after a patch", async () => {
     await defineWidgets({ "x-kubernetes-preserve-unknown-fields": true });
     const text = "x".repeat(1_400_000);
     expect((await postWidget(`{"t":"${text}"}`)).status).toBe(201);
@@ -95,7 +95,7 @@ describe("input that is wrong", () => {
     await expectAlive();
   });
 
-  it("refuses a million items, and one value within another a thousand times, in the real server's words", async () => {
+  it("refuses a million items, and nesting of a thousand levels, in the real server's words", async () => {
     await defineWidgets({ "x-kubernetes-preserve-unknown-fields": true });
     expect((await postWidget(`{"t":[${"1,".repeat(1_000_000)}1]}`)).status).toBe(500);
     const deep = await postWidget(`${'{"a":'.repeat(20_000)}[]${"}".repeat(20_000)}`);
@@ -116,7 +116,7 @@ describe("input that is wrong", () => {
     ["/api/v1/namespaces/default/pods//x", "application/json"],
     ["/apis//apps/v1/deployments", "text/plain; charset=utf-8"],
     ["/apis//apps", "text/plain; charset=utf-8"],
-  ])("the path %s leads nowhere", async (path, type) => {
+  ])("the path %s is not found", async (path, type) => {
     const { status, headers } = await plane.request("GET", path);
     expect({ status, type: headers["content-type"] }).toEqual({ status: 404, type });
   });
@@ -128,7 +128,7 @@ describe("input that is wrong", () => {
     },
   );
 
-  it("a name with a percent sign is none", async () => {
+  it("a name with a percent sign is invalid", async () => {
     for (const method of ["GET", "DELETE"]) {
       const { status, body } = await plane.request(method, `${CONFIG_MAPS}/a%25b`);
       const message = `Name parameter invalid: "a%b": may not contain '%'`;
@@ -160,7 +160,7 @@ describe("input that is wrong", () => {
       "object into Go struct field DeleteOptions.propagationPolicy of type v1.DeletionPropagation",
     ],
     ['{"orphanDependents":"x"}', "string into Go struct field DeleteOptions.orphanDependents of type bool"],
-  ])("options of a delete such as %s are refused", async (body, why) => {
+  ])("delete options such as %s are refused", async (body, why) => {
     const { status, body: answer } = await plane.request("DELETE", `${CONFIG_MAPS}/a`, { body });
     expect({ status, message: answer.message }).toEqual({ status: 400, message: `json: cannot unmarshal ${why}` });
   });
@@ -180,7 +180,7 @@ describe("input that is wrong", () => {
     expect(unknown.body).toContain("message: the server could not find the requested resource");
   });
 
-  it("custom resources of namespaces are made and found within one", async () => {
+  it("namespaced custom resources are created and found only within a namespace", async () => {
     await defineWidgets({});
     for (const [method, path] of [
       ["GET", "/apis/example.com/v1/widgets/a"],

@@ -53,7 +53,7 @@ describe("a protobuf body without its lists", () => {
     ["PersistentVolumeClaim", "persistentvolumeclaims", part(1, part(1, "x"))],
     ["LimitRange", "limitranges", part(1, part(1, "x"))],
     ["Endpoints", "endpoints", Buffer.concat([part(1, part(1, "x")), part(2, "")])],
-  ])("of a %s is refused or made, and never an error of the server [R17]", async (kind, plural, raw) => {
+  ])("of a %s is refused or created, and never a server error [R17]", async (kind, plural, raw) => {
     await using plane = await controlPlane();
     const path = `/api/v1/namespaces/default/${plural}`;
     const { status, text } = await send(plane, "POST", path, { type: PROTOBUF, body: message(kind, raw) });
@@ -62,7 +62,7 @@ describe("a protobuf body without its lists", () => {
   });
 });
 
-it("an object that nests deep does not make lists in YAML fail [R17]", async () => {
+it("a deeply nested object does not make lists in YAML fail [R17]", async () => {
   await using plane = await controlPlane();
   const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }];

@@ -46,7 +46,7 @@ const NAMESPACES = "/api/v1/namespaces";
 const namespace = (name: string) => ({ metadata: { name } });
 
 describe("the write side of a registry", () => {
-  it("is not needed for gets, lists and discovery, nor for what is refused before", async () => {
+  it("is not needed for gets, lists and discovery, nor for requests that are refused earlier", async () => {
     const registry = await started();
     expect((await send(registry, "GET", NAMESPACES)).status).toBe(200);
     expect((await send(registry, "GET", `${NAMESPACES}/none`)).status).toBe(404);
@@ -62,7 +62,7 @@ describe("the write side of a registry", () => {
     expect(loads).toBe(1);
   });
 
-  it("is there for a watch, whose bookmarks are empty objects of the kind", async () => {
+  it("is loaded for a watch, whose bookmarks are empty objects of the kind", async () => {
     const registry = await started();
     const query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
     const { status, body } = await send(registry, "GET", `${NAMESPACES}?${query}`);
@@ -74,7 +74,7 @@ describe("the write side of a registry", () => {
     }
   });
 
-  it("is there before custom resources of an earlier start are asked for", async () => {
+  it("is loaded before custom resources of an earlier start are requested", async () => {
     const crd = {
       metadata: { name: "things.example.com" },
       spec: {

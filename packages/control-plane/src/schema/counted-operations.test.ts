@@ -159,7 +159,7 @@ const WORK: Readonly<Record<string, (size: number) => () => unknown>> = {
   },
 };
 
-it("a quadratic piece of work is told from a linear one", () => {
+it("distinguishes quadratic from linear work", () => {
   const quadratic = (size: number) => () => times(size, (at) => times(size, (other) => at + other));
   expect(operationsOf(quadratic(400)) / operationsOf(quadratic(100))).toBeGreaterThan(10);
 });

@@ -47,14 +47,14 @@ function sentences(object: JsonObject, old?: JsonObject): string[] {
 }
 
 describe("reading a custom resource", () => {
-  it("drops unknown fields and names them", () => {
+  it("drops unknown fields and reports them", () => {
     const object = thing({ size: 1, zzz: 1, free: { any: 1, known: { q: 1 } } }, { extra: 1 });
     const { object: read, unknown } = coerceCustomResource(schema, object, objectMeta);
     expect(read.spec).toEqual({ size: 1, free: { any: 1, known: {} } });
     expect(unknown).toEqual(["extra", "spec.free.known.q", "spec.zzz"]);
   });
 
-  it("makes metadata an ObjectMeta, also of embedded resources", () => {
+  it("decodes metadata as ObjectMeta, also of embedded resources", () => {
     const template = { apiVersion: "v1", kind: "Pod", metadata: { labels: { a: "b" }, odd: 1 }, spec: { q: 1 } };
     const object = { ...thing({ size: 1, template }), metadata: { name: "x", odd: 1 } };
     const { object: read, unknown } = coerceCustomResource(schema, object, objectMeta);
@@ -65,13 +65,13 @@ describe("reading a custom resource", () => {
     );
   });
 
-  it("drops nulls that are neither allowed nor filled", () => {
+  it("drops nulls that are neither allowed nor defaulted", () => {
     const { object } = coerceCustomResource(schema, thing({ size: null, note: null, color: null }), objectMeta);
     expect(object.spec).toEqual({ note: null, color: null });
     expect(applyDefaults(schema, object).spec).toEqual({ note: null, color: "red", box: { lid: true } });
   });
 
-  it("shares what it does not change", () => {
+  it("shares unchanged parts", () => {
     const object = thing({ size: 1, color: "red", box: { lid: true } });
     expect(coerceCustomResource(schema, object, objectMeta).object.spec).toBe(object.spec);
     expect(applyDefaults(schema, object)).toBe(object);
@@ -114,20 +114,20 @@ describe("checking a custom resource", () => {
     expect(sentences(thing(spec))).toEqual(expected);
   });
 
-  it("divides integers by integers alone", () => {
+  it("divides integers by integers only", () => {
     const half = { type: "object", properties: { n: { type: "number", multipleOf: 0.5 } } } as const;
     const found = (n: number) => validateCustomResource(half, { n }).map(({ detail }) => detail);
     expect(found(1.5)).toEqual([]);
     expect(found(2)).toEqual(["Invalid value: 0: factor MultipleOf declared for n must be positive: 0"]);
   });
 
-  it("forgives on update what was wrong before", () => {
+  it("ignores on update what was invalid before", () => {
     const old = thing({ size: 0, color: "green" });
     expect(sentences(thing({ size: 0, color: "green", note: "n" }), old)).toEqual([]);
     expect(sentences(thing({ size: 0, color: "grey" }), old)).toHaveLength(1);
   });
 
-  it("names fields of a status from the status on", () => {
+  it("names fields of a status starting at the status", () => {
     const errors = validateStatus(schema, thing({}, { status: { ready: "x" } }), thing({}));
     expect(errors).toMatchObject([
       { field: "status.ready", detail: 'Invalid value: "string": ready in body must be of type integer: "string"' },

@@ -12,7 +12,7 @@ const facts = await loadFacts();
 const deployment = facts.messageOf("apps/v1", "Deployment")!;
 
 describe("decoding a built-in kind", () => {
-  it("drops and names unknown fields, and writes what Go always writes", () => {
+  it("drops and reports unknown fields, and writes what Go always writes", () => {
     const { object, unknown } = decodeStruct(deployment, {
       apiVersion: "apps/v1",
       kind: "Deployment",
@@ -168,8 +168,8 @@ const patch = fc.record(
   { requiredKeys: [] },
 );
 
-describe("an object that was made from one that is known", () => {
-  it("is read as if nothing were known, whatever was changed", () => {
+describe("an object derived from a known one", () => {
+  it("is decoded as if nothing were known, whatever was changed", () => {
     fc.assert(
       fc.property(patch, fc.boolean(), (change, isTwice) => {
         const patched = mergePatch(known, change as JsonObject);
@@ -182,7 +182,7 @@ describe("an object that was made from one that is known", () => {
     );
   });
 
-  it("shares what was left alone", () => {
+  it("shares unchanged parts", () => {
     const patched = mergePatch(known, { status: { phase: "Running" } });
     const { object } = decodeStruct(podMessage, patched, known);
     expect(object.spec).toBe(known.spec);

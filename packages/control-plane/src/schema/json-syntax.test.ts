@@ -25,7 +25,7 @@ describe("errors of JSON syntax", () => {
     expect(goSyntaxError(text)).toBe(message);
   });
 
-  it("has an answer to every text", () => {
+  it("has an error for every invalid text", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(typeof goSyntaxError(text)).toBe("string");

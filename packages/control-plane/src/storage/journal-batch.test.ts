@@ -18,7 +18,7 @@ const change: fc.Arbitrary<Change> = fc
     return { type, revision, current };
   });
 
-it("gives back every change of a batch, in order", () => {
+it("returns every change of a batch, in order", () => {
   fc.assert(
     fc.property(fc.array(change), (changes) => {
       const expected = changes.map(({ type, revision, current }) => {
@@ -33,7 +33,7 @@ it("gives back every change of a batch, in order", () => {
   );
 });
 
-it("refuses bytes that are cut off", () => {
+it("refuses truncated bytes", () => {
   const current = StoredState.of("/configmaps", "a/b", 7, configMap("a/b"));
   const batch = encodeBatch([{ type: "added", revision: 7, current }]);
   for (let size = 1; size < batch.length; size++)

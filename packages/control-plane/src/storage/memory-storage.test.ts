@@ -65,7 +65,7 @@ describe("MemoryStorage", () => {
     );
   });
 
-  it("undoes all that is not durable when the journal fails, and goes on", async () => {
+  it("undoes everything that is not durable when the journal fails, and goes on", async () => {
     let error: StorageFailure | undefined;
     const journal: Journal = {
       restore: () => ({ revision: 1, compactedRevision: 0, objects: [], changes: [] }),
@@ -123,7 +123,7 @@ describe("MemoryStorage", () => {
     expect(weighed.revision - weighed.compactedRevision).toBeLessThanOrEqual(20);
   });
 
-  it("lets a subscriber that resumes from far behind hold what it was given at once", async () => {
+  it("lets a subscriber that resumes from far behind keep what it got at once", async () => {
     await using storage = new MemoryStorage({ clock: systemClock, limits: { backlogBytes: 1000 } });
     const start = storage.revision;
     for (let at = 0; at < 50; at++) await put(storage, `default/${at}`);

@@ -23,7 +23,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 describe.skipIf(process.platform === "win32")("a private file (modes are those of POSIX: skipped on Windows)", () => {
-  it("is this user's alone, whatever was there under its name [R11]", async () => {
+  it("is accessible by this user only, whatever existed under its name [R11]", async () => {
     const path = join(folder, "kubeconfig");
     writeFileSync(path, "old", { mode: 0o644 });
     writeFileSync(`${path}.new`, "planted", { mode: 0o666 });
@@ -34,7 +34,7 @@ describe.skipIf(process.platform === "win32")("a private file (modes are those o
     expect(readFileSync(`${path}.new`, "utf8")).toBe("planted");
   });
 
-  it("is never written through a link [R11]", async () => {
+  it("is never written through a symbolic link [R11]", async () => {
     const [path, target] = [join(folder, "kubeconfig"), join(folder, "precious")];
     writeFileSync(target, "precious", { mode: 0o644 });
     symlinkSync(target, path);
@@ -45,7 +45,7 @@ describe.skipIf(process.platform === "win32")("a private file (modes are those o
     expect(modeOf(path)).toBe(0o600);
   });
 
-  it("leaves nothing behind where it cannot be written", async () => {
+  it("leaves nothing behind if it cannot be written", async () => {
     const path = join(folder, "taken");
     await writePrivateFile(join(path, "inside"), "");
     await expect(writePrivateFile(path, "secret")).rejects.toThrow();
@@ -54,7 +54,7 @@ describe.skipIf(process.platform === "win32")("a private file (modes are those o
 });
 
 describe.skipIf(process.platform === "win32")("a data directory that others can read (skipped on Windows)", () => {
-  it("is warned of, and all in it is private: journal, log, index, credentials [R10]", async () => {
+  it("causes a warning, and everything in it is private: journal, log, index, credentials [R10]", async () => {
     chmodSync(folder, 0o755);
     const warnings: string[] = [];
     const start = () => controlPlane({ dataDir: folder, log: (message) => warnings.push(message) });
@@ -71,7 +71,7 @@ describe.skipIf(process.platform === "win32")("a data directory that others can 
     expect(new Set(modes())).toEqual(new Set([0o600]));
   });
 
-  it("is refused where the journal is a link [R11]", async () => {
+  it("is refused if the journal is a symbolic link [R11]", async () => {
     symlinkSync(join(folder, "elsewhere"), join(folder, "journal.db"));
     await expect(controlPlane({ dataDir: folder })).rejects.toMatchObject({ code: "STORAGE_UNREADABLE" });
   });

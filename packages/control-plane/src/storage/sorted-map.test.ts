@@ -44,7 +44,7 @@ describe("SortedMap", () => {
     );
   });
 
-  it("starts at a key, whether it is there or not", () => {
+  it("iterates from a key, whether it exists or not", () => {
     const map = new SortedMap<number>();
     for (let at = 0; at < 1000; at++) map.set(String(at).padStart(4, "0"), at);
     expect(entriesOf(map, "0500")[0]).toEqual(["0500", 500]);

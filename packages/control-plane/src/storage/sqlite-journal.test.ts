@@ -51,7 +51,7 @@ describe("the SQLite journal", () => {
     expect((await put(storage, "default/c")).revision).toBe(revision + 1);
   });
 
-  it("folds forgotten changes into the kept state, and starts from there", async () => {
+  it("folds compacted changes into the stored state, and starts from there", async () => {
     const clock = new VirtualClock();
     let revision: number;
     {
@@ -80,7 +80,7 @@ describe("the SQLite journal", () => {
     expect(keysOf(storage)).toEqual(expected);
   });
 
-  it("recovers a prefix of the writes, and all that were acknowledged, from a copy taken at any moment", async () => {
+  it("recovers a prefix of the writes, with all acknowledged ones, from a copy taken at any moment", async () => {
     const step = fc.record({ key: fc.nat(5), isRemove: fc.boolean(), copies: fc.integer({ min: 0, max: 9 }) });
     let run = -1;
     await fc.assert(

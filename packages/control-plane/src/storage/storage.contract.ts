@@ -76,7 +76,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(storage.get(RESOURCE, "default/a")).toBe(head);
     });
 
-    it("takes a chain of writes to one object within one batch", async () => {
+    it("accepts a chain of writes to one object within one batch", async () => {
       await using storage = await open();
       const writes = [
         put(storage, "default/a", { data: 1 }),
@@ -90,7 +90,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(storage.get(RESOURCE, "default/a")).toBe(fourth);
     });
 
-    it("refuses a write that was computed from another state, and changes nothing", async () => {
+    it("refuses a write based on another state, and changes nothing", async () => {
       await using storage = await open();
       const first = await put(storage, "default/a", { data: 1 });
       const second = await put(storage, "default/a", { data: 2 });
@@ -160,7 +160,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(deleted?.current.object.metadata.resourceVersion).toBe(String(start + 5));
     });
 
-    it("waits for a revision to come before it delivers", async () => {
+    it("waits for a future revision before it delivers", async () => {
       await using storage = await open();
       const start = storage.revision;
       const recorder = new Recorder();
@@ -174,7 +174,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(recorder.seen).toEqual([`added default/c ${start + 3}`]);
     });
 
-    it("delivers no more once a subscription is disposed of", async () => {
+    it("delivers nothing after a subscription is disposed", async () => {
       await using storage = await open();
       const recorder = new Recorder();
       const subscription = storage.subscribe(RESOURCE, storage.revision, recorder);
@@ -185,7 +185,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(recorder.endedWith).toBeUndefined();
     });
 
-    it("says that a revision is expired where it is compacted", async () => {
+    it("reports a compacted revision as expired", async () => {
       await using storage = await open();
       const start = storage.revision;
       for (const key of ["default/a", "default/b", "default/c"]) await put(storage, key);
@@ -196,7 +196,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(recorder.seen).toEqual([`added default/c ${start + 3}`]);
     });
 
-    it("ends a subscriber that does not keep up, and only that one", async () => {
+    it("ends only a subscriber that does not keep up", async () => {
       await using storage = await open();
       const [slow, quick] = [new Recorder(), new Recorder()];
       using _slow = storage.subscribe(RESOURCE, storage.revision, slow);
@@ -209,7 +209,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(quick.seen.length).toBe(2);
     });
 
-    it("knows the dependents of an owner, over all resources, as they change", async () => {
+    it("knows the dependents of an owner, across all resources, as they change", async () => {
       await using storage = await open();
       const owned = (key: string, uid: string): KubeObject => {
         const object = configMap(key);
@@ -232,7 +232,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect([...storage.dependents("two")]).toEqual([]);
     });
 
-    it("rejects who waits for a revision when the signal is aborted or the storage closes", async () => {
+    it("rejects a wait for a revision when the signal is aborted or the storage closes", async () => {
       const storage = await open();
       const abort = new AbortController();
       const aborted = storage.reached(storage.revision + 1, abort.signal);

@@ -96,7 +96,7 @@ describe("frames of a WebSocket", () => {
     expect(read).toEqual([{ type: "text", text: `a${"x".repeat(2500)}b` }]);
   });
 
-  it("never break on random bytes other than with a close code", () => {
+  it("fail on random bytes only with a close code", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 5 }), (chunks) => {
         const code = closeCodeOf(() =>
@@ -128,14 +128,14 @@ describe("frames of a WebSocket", () => {
     expect(closeCodeOf(() => readAll(reader(), [bytes]))).toBe(code);
   });
 
-  it("are refused before their payload where it would be too large, alone or with what came before", () => {
+  it("are refused before their payload if it would be too large, alone or with earlier fragments", () => {
     const head = Buffer.from(frameOf(0x82, Buffer.alloc(LIMIT + 1), MASK).subarray(0, 14));
     expect(closeCodeOf(() => readAll(reader(), [head]))).toBe(1009);
     const first = frameOf(0x02, Buffer.alloc(LIMIT), MASK);
     expect(closeCodeOf(() => readAll(reader(), [first, frameOf(0x80, Buffer.of(1), MASK)]))).toBe(1009);
   });
 
-  it("from a server must have no mask", () => {
+  it("from a server must not be masked", () => {
     expect(closeCodeOf(() => readAll(reader(false), [frame("text", Buffer.from("a"), MASK)]))).toBe(1002);
   });
 });

@@ -34,7 +34,7 @@ const token = (text: string): string =>
   `base64url.bearer.authorization.k8s.io.${Buffer.from(text).toString("base64url")}`;
 
 describe("the handshake of a WebSocket", () => {
-  it("answers the key of RFC 6455 as that does", () => {
+  it("answers the example key of RFC 6455", () => {
     expect(acceptOf("dGhlIHNhbXBsZSBub25jZQ==")).toBe("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     const { status, headers, takeOver } = answerTo(request());
     expect(status).toBe(101);
@@ -46,7 +46,7 @@ describe("the handshake of a WebSocket", () => {
     expect(takeOver).toBeDefined();
   });
 
-  it("names the protocol that was chosen", () => {
+  it("names the chosen protocol", () => {
     const chosen = answerTo(request({ "sec-websocket-protocol": "a, v5.channel.k8s.io" }), (offered) => offered[1]);
     expect(chosen.headers["sec-websocket-protocol"]).toBe("v5.channel.k8s.io");
   });
@@ -62,19 +62,19 @@ describe("the handshake of a WebSocket", () => {
     expect(refused.takeOver).toBeUndefined();
   });
 
-  it("refuses protocols of which none is chosen, and methods other than GET", () => {
+  it("refuses unknown protocols, and methods other than GET", () => {
     expect(answerTo(request(), () => undefined).status).toBe(400);
     expect(answerTo(request({}, { method: "POST" })).status).toBe(405);
   });
 
-  it("is not for requests whose connection cannot be switched", () => {
+  it("is refused if the connection cannot be switched", () => {
     const { upgrade: _, ...fixed } = request({ upgrade: "websocket" });
     expect(isWebSocketRequest(fixed)).toBe(false);
     expect(isWebSocketRequest(request({}, { upgrade: "WebSocket" }))).toBe(true);
     expect(isWebSocketRequest(request({}, { upgrade: "SPDY/3.1" }))).toBe(false);
   });
 
-  it("takes a token beside the protocol that is to be spoken", () => {
+  it("accepts a token beside the requested protocol", () => {
     const asked = request({ "sec-websocket-protocol": `${token("secret")}, other` });
     expect(protocolToken(asked)).toBe("secret");
     expect(answerTo(asked).headers["sec-websocket-protocol"]).toBe("other");

@@ -42,14 +42,14 @@ describe("a WebSocket", () => {
     );
   });
 
-  it("closes with the reason what breaks the protocol", async () => {
+  it("closes with the reason on a protocol error", async () => {
     const { stream, written, server } = wire();
     stream.push(frame("text", Buffer.from("no mask")));
     expect(await collect(server)).toEqual([]);
     expect(Buffer.concat(written)).toEqual(frame("close", closePayload(1002, "a frame has no mask")));
   });
 
-  it("ends where the other side breaks off", async () => {
+  it("ends if the peer disconnects", async () => {
     const { stream, server } = wire();
     stream.push(frame("text", Buffer.from("one"), MASK));
     const seen = collect(server);
@@ -58,7 +58,7 @@ describe("a WebSocket", () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  it("sends nothing after its close, and cuts off who does not leave", async () => {
+  it("sends nothing after its close, and cuts off a peer that does not close", async () => {
     const { stream, written, clock, server } = wire();
     await server.send("one");
     server.close();

@@ -61,7 +61,7 @@ async function expectAnother<T extends KubeObject>(
 
 const workload = { replicas: 2, ...labelled("web") };
 
-describe("the status that somebody else has written is put right", () => {
+describe("a status that somebody else has written is restored", () => {
   it("of a Deployment and of its ReplicaSet", async () => {
     await using simulation = await Simulation.start();
     await simulation.createDeployment("web", { replicas: 2 });
@@ -89,7 +89,7 @@ describe("the status that somebody else has written is put right", () => {
     await expectRepair(simulation, DaemonSet, { numberReady: 9, desiredNumberScheduled: 9 });
   });
 
-  it("of a Job that runs", async () => {
+  it("of a running Job", async () => {
     await using simulation = await Simulation.start();
     const { template } = labelled("web", { "run-for": "10m" });
     const spec = { template: { ...template, spec: { ...template.spec, restartPolicy: "Never" as const } } };
@@ -181,7 +181,7 @@ describe("the status that somebody else has written is put right", () => {
   });
 });
 
-describe("a child that somebody else has deleted is made again", () => {
+describe("a child that somebody else has deleted is recreated", () => {
   it("the ReplicaSet of a Deployment, and its pods", async () => {
     await using simulation = await Simulation.start();
     await simulation.createDeployment("web", { replicas: 2 });
@@ -220,7 +220,7 @@ describe("a child that somebody else has deleted is made again", () => {
   });
 });
 
-describe("a child that somebody else has changed is put right", () => {
+describe("a child that somebody else has changed is restored", () => {
   it("the size of a Deployment's ReplicaSet", async () => {
     await using simulation = await Simulation.start();
     await simulation.createDeployment("web", { replicas: 2 });
@@ -267,8 +267,8 @@ describe("a child that somebody else has changed is put right", () => {
   });
 });
 
-describe("a namespace that goes", () => {
-  it("takes all workloads along, and none of their controllers complains", async () => {
+describe("a terminating namespace", () => {
+  it("deletes all workloads, without errors of their controllers", async () => {
     await using simulation = await Simulation.start();
     const home = { name: "web", namespace: "team" };
     await simulation.client.create(Namespace, { metadata: { name: "team" } });

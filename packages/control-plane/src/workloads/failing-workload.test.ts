@@ -3,7 +3,7 @@ import { Event, Namespace, ResourceQuota } from "setpoint/kinds/v1";
 import { expect, it } from "vitest";
 import { labelled, Simulation } from "./simulation.testing.js";
 
-it("a workload that always fails is an event and a metric, while others are served", async () => {
+it("a workload that always fails causes an event and a metric, while others are served", async () => {
   await using simulation = await Simulation.start();
   const { client } = simulation;
   await client.create(Namespace, { metadata: { name: "full" } });

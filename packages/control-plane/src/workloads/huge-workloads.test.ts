@@ -12,7 +12,7 @@ const metadata = (name: string, namespace = "default") => ({ name, namespace });
 const CONTROLLERS = { replicasets: true, deployments: true, statefulsets: true, jobs: true };
 
 describe("workloads of two billion replicas", { timeout: 60_000 }, () => {
-  it("are made in batches, while the server answers and other controllers work [R5]", async () => {
+  it("are created in batches, while the server answers and other controllers work [R5]", async () => {
     const failures: string[] = [];
     const log = (message: string, error: unknown): void => void failures.push(`${message}: ${String(error)}`);
     await using plane = await controlPlane({ workloads: CONTROLLERS, log });
@@ -32,7 +32,7 @@ describe("workloads of two billion replicas", { timeout: 60_000 }, () => {
     expect(failures).toEqual([]);
   });
 
-  it("whose indexes are told as done are looked at as ranges [R5]", async () => {
+  it("whose indexes are reported as done are processed as ranges [R5]", async () => {
     await using simulation = await Simulation.start(CONTROLLERS);
     const { template } = labelled("huge-job");
     await simulation.client.create(Job, {

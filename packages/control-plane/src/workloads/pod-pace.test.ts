@@ -2,8 +2,8 @@ import { VirtualClock } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { PodPace } from "./pod-pace.js";
 
-describe("the pace of pods", () => {
-  it("grants a burst, then as many a second as kube-controller-manager makes, for each namespace", async () => {
+describe("the rate of pod creation", () => {
+  it("allows a burst, then kube-controller-manager's rate, for each namespace", async () => {
     const clock = new VirtualClock();
     const pace = new PodPace(clock);
     expect(pace.take("a", 4_000)).toEqual({ granted: 4_000, waitMs: undefined });

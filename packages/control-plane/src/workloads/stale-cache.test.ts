@@ -71,7 +71,7 @@ class LaggingSimulation implements AsyncDisposable {
 const metadata = { name: "web", namespace: "default" };
 const LONG_MS = 120_000;
 
-describe("controllers whose watches lag make each child once", () => {
+describe("controllers whose watches lag create each child once", () => {
   it("of a ReplicaSet, a ReplicationController and a Deployment", async () => {
     await using simulation = await LaggingSimulation.start();
     await simulation.client.create(ReplicaSet, { metadata, spec: { replicas: 3, ...labelled("web") } });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { labelled } from "./simulation.testing.js";
 
 describe("a test environment", () => {
-  it("brings children to life where it simulates", async () => {
+  it("runs the pods of a Deployment if it simulates", async () => {
     for (const simulate of [false, true]) {
       await using env = await TestEnvironment.create({ simulate });
       const metadata = { name: "web", namespace: "default" };

@@ -31,14 +31,14 @@ async function grow(phase: string, allowVolumeExpansion: boolean): Promise<strin
   );
 }
 
-describe("a claim that is to grow", () => {
+describe("a claim that is expanded", () => {
   it("must be bound", async () => {
     expect(await grow("Pending", true)).toBe(
       'persistentvolumeclaims "a" is forbidden: Only bound persistent volume claims can be expanded',
     );
   });
 
-  it("grows where its class allows it", async () => {
+  it("grows if its class allows it", async () => {
     expect(await grow("Bound", true)).toBe("allowed");
     expect(await grow("Bound", false)).toContain("the storageclass that provisions the pvc must support resize");
   });

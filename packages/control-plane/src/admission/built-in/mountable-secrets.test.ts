@@ -31,7 +31,7 @@ const variable = (name: string) => [{ name: "V", valueFrom: { secretKeyRef: { na
 const container = (more: object) => [{ name: "c", image: "i", ...more }];
 const volume = (secretName: string) => ({ volumes: [{ name: "v", secret: { secretName } }] });
 
-describe("an account that names its secrets", () => {
+describe("an account that lists its secrets", () => {
   it.each([
     ["volumes", volume("theirs"), 'volume with secret.secretName="theirs"', "secret"],
     [
@@ -53,14 +53,14 @@ describe("an account that names its secrets", () => {
       "secret",
     ],
     ["pull secrets", { imagePullSecrets: [{ name: "mine" }] }, 'imagePullSecrets[0].name="mine"', "imagePullSecret"],
-  ])("lets its pods use no others in %s", async (_where, spec, use, what) => {
+  ])("refuses other secrets to its pods in %s", async (_where, spec, use, what) => {
     const { status, body } = await create(spec);
     const why = `${use} is not allowed because service account strict does not reference that ${what}`;
     expect([status, body.message]).toEqual([403, `pods "a" is forbidden: ${why}`]);
     expect((await create(spec, "lax")).status).toBe(201);
   });
 
-  it("lets its pods use those", async () => {
+  it("allows these to its pods", async () => {
     const spec = {
       ...volume("mine"),
       containers: container({ env: variable("mine"), envFrom: [{ secretRef: { name: "mine" } }] }),

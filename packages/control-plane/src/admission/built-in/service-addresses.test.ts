@@ -49,7 +49,7 @@ describe("services", () => {
     expect(made.spec.ports[0].nodePort).toBeGreaterThanOrEqual(30_000);
   });
 
-  it("are refused an address that is taken, or out of range", async () => {
+  it("are refused an address that is taken or out of range", async () => {
     const made = await create("a", {});
     const taken = await create("b", { clusterIP: made.spec.clusterIP });
     expect(taken.details.causes[0]).toMatchObject({
@@ -60,7 +60,7 @@ describe("services", () => {
     expect(foreign.message).toContain("the provided network does not match the current range");
   });
 
-  it("that are names, or headless, get none", async () => {
+  it("of type ExternalName, or headless, get none", async () => {
     const named = await create("e", { type: "ExternalName", externalName: "a.example", ports: [] });
     expect(named.spec).not.toHaveProperty("clusterIP");
     expect((await create("h", { clusterIP: "None" })).spec.clusterIP).toBe("None");
@@ -69,14 +69,14 @@ describe("services", () => {
   it.each([
     [{ selector: { a: "b" } }, ["IPv4"], "SingleStack"],
     [{}, ["IPv4", "IPv6"], "RequireDualStack"],
-  ])("without an address know their families all the same: %j", async (spec, ipFamilies, ipFamilyPolicy) => {
+  ])("without an address have families nevertheless: %j", async (spec, ipFamilies, ipFamilyPolicy) => {
     const expected = { clusterIPs: ["None"], ipFamilies, ipFamilyPolicy };
     const body = service("h", { ...spec, ports, clusterIP: "None" });
     expect((await call("POST", "services", body)).spec).toMatchObject(expected);
     expect((await call("PUT", "services/h", body)).spec).toMatchObject(expected);
   });
 
-  it("lose what another type has no use for", async () => {
+  it("lose fields that their new type does not use", async () => {
     const made = await create("n", { type: "LoadBalancer", externalTrafficPolicy: "Local" });
     expect(made.spec.healthCheckNodePort).toBeGreaterThanOrEqual(30_000);
     const changed = await call("PUT", "services/n", { ...made, spec: { ...made.spec, type: "ClusterIP" } });

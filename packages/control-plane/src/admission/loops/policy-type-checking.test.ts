@@ -24,7 +24,7 @@ async function statusOf(spec: object) {
 }
 
 describe("type checking of policies", () => {
-  it("warns of fields and types that the kinds do not have, in the real server's words", async () => {
+  it("warns of unknown fields and types, in the real server's words", async () => {
     const status = await statusOf({
       paramKind: { apiVersion: "v1", kind: "ConfigMap" },
       matchConstraints: { resourceRules: [rule("apps", ["statefulsets", "deployments"]), rule("", ["configmaps"])] },
@@ -76,7 +76,7 @@ describe("type checking of policies", () => {
     });
   });
 
-  it("says that it looked where there is nothing to say", async () => {
+  it("records that it checked if there is nothing to warn about", async () => {
     const status = await statusOf({
       matchConstraints: { resourceRules: [rule("*", ["*"], "*")] },
       validations: [{ expression: "object.spec.anything == 1" }],
@@ -84,7 +84,7 @@ describe("type checking of policies", () => {
     expect(status).toEqual({ observedGeneration: 1, typeChecking: {} });
   });
 
-  it("looks again at a changed policy", async () => {
+  it("checks a changed policy again", async () => {
     const constraints = { resourceRules: [rule("", ["configmaps"])] };
     await statusOf({ matchConstraints: constraints, validations: [{ expression: "object.spec == 1" }] });
     const { body } = await plane.request("GET", `${POLICIES}/p`);

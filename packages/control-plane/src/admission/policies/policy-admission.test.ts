@@ -28,7 +28,7 @@ const binding = (spec: object = {}): object => ({
 });
 
 describe("admission policies", () => {
-  it("refuse what does not pass their expressions, in the words of the real server", async () => {
+  it("refuse objects that fail their expressions, in the words of the real server", async () => {
     const { post } = await plane();
     const validations = [{ expression: "object.data.a == 'x'", messageExpression: "'not ' + object.data.a" }];
     await post(`${REGISTRATION}/validatingadmissionpolicies`, policy({ validations }));
@@ -42,7 +42,7 @@ describe("admission policies", () => {
     );
   });
 
-  it("warn where a binding asks for that", async () => {
+  it("warn if a binding asks for that", async () => {
     const { post } = await plane();
     await post(`${REGISTRATION}/validatingadmissionpolicies`, policy({ validations: [{ expression: "false" }] }));
     await post(`${REGISTRATION}/validatingadmissionpolicybindings`, binding({ validationActions: ["Warn"] }));
@@ -51,7 +51,7 @@ describe("admission policies", () => {
     expect(String(headers.warning)).toContain("failed expression: false");
   });
 
-  it("look at params, variables and the authorizer", async () => {
+  it("use params, variables and the authorizer", async () => {
     const { post } = await plane();
     const spec = {
       paramKind: { apiVersion: "v1", kind: "ConfigMap" },
@@ -69,7 +69,7 @@ describe("admission policies", () => {
     expect((await post(CONFIG_MAPS, { metadata: { name: "b" }, data: { a: "1", b: "2" } })).status).toBe(422);
   });
 
-  it("are refused where they do not compile", async () => {
+  it("are refused if they do not compile", async () => {
     const { post } = await plane();
     const validations = [{ expression: "object.a +" }, { expression: "1" }];
     const { status, body } = await post(`${REGISTRATION}/validatingadmissionpolicies`, policy({ validations }));

@@ -42,7 +42,7 @@ async function failure(answer: (request: Any) => object): Promise<string> {
 }
 
 describe("webhookConversion", () => {
-  it("converts what is not at the version yet and restores its metadata but for labels and annotations", async () => {
+  it("converts objects of another version and restores their metadata except labels and annotations", async () => {
     const asked: Any[] = [];
     const current = { ...original, apiVersion: "example.com/v2", metadata: { ...original.metadata, name: "b" } };
     const [first, second] = await convert(
@@ -68,7 +68,7 @@ describe("webhookConversion", () => {
     expect(second).toBe(current);
   });
 
-  it("asks nobody where nothing is to convert", async () => {
+  it("is not called if there is nothing to convert", async () => {
     const current = { ...original, apiVersion: "example.com/v2" };
     expect(await convert(() => ({}), [current])).toEqual([current]);
   });

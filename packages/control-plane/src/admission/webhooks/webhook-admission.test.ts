@@ -61,13 +61,13 @@ const patch = (...operations: object[]) => ({
   patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
 });
 
-describe("webhooks of an older version", () => {
+describe("webhooks of an older review version", () => {
   const beta = (response: object, seen: Any[] = []): WebhookHandler => {
     return async (body) =>
       noting(seen, body as Any, { ...(body as object), request: undefined, response }) as JsonObject;
   };
 
-  it("are asked in it, and need neither a uid nor the type of a patch", async () => {
+  it("are called with it, and need neither a uid nor a patch type", async () => {
     const seen: Any[] = [];
     const operations = [{ op: "add", path: "/data/added", value: "x" }];
     const answer = { allowed: true, patch: Buffer.from(JSON.stringify(operations)).toString("base64") };
@@ -77,7 +77,7 @@ describe("webhooks of an older version", () => {
     expect([status, body.data.added, seen[0].apiVersion]).toEqual([201, "x", "admission.k8s.io/v1beta1"]);
   });
 
-  it("are not taken at their word in another version", async () => {
+  it("are not accepted with a response of another version", async () => {
     const other: WebhookHandler = async () =>
       ({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { allowed: true } }) as JsonObject;
     const { install, create } = await plane({ v: other });
@@ -167,7 +167,7 @@ describe("validating webhooks", () => {
     );
   });
 
-  it("fail when their Service is not there, unless they may", async () => {
+  it("fail if their Service does not exist, unless they may", async () => {
     const { install, create } = await plane();
     await install("ValidatingWebhookConfiguration", "gone", [{ timeoutSeconds: 2, failurePolicy: "Ignore" }]);
     expect((await create({}, "?dryRun=All")).status).toBe(201);
@@ -189,13 +189,13 @@ describe("validating webhooks", () => {
     );
   });
 
-  it("are not asked with side effects in a dry run", async () => {
+  it("with side effects are not called in a dry run", async () => {
     const { install, create } = await plane({ v: review(() => ({ allowed: true })) });
     await install("ValidatingWebhookConfiguration", "v", [{ sideEffects: "NoneOnDryRun" }]);
     expect((await create({}, "?dryRun=All")).status).toBe(201);
   });
 
-  it("are asked by rule, label and namespace", async () => {
+  it("are called by rule, label and namespace", async () => {
     const asked: string[] = [];
     const recording = (name: string) =>
       review(({ operation }) => noting(asked, `${name} ${operation}`, { allowed: true }));
@@ -225,7 +225,7 @@ describe("validating webhooks", () => {
     expect(asked.splice(0).sort()).toEqual(["scope CREATE"]);
   });
 
-  it("see equivalent versions at the version that they ask for", async () => {
+  it("see equivalent versions in the version of their rules", async () => {
     const seen: Any[] = [];
     const { install, request } = await plane({ v: review((each) => noting(seen, each, { allowed: true })) });
     const rules = [
@@ -249,7 +249,7 @@ describe("validating webhooks", () => {
 });
 
 describe("mutating webhooks", () => {
-  it("change the object one after another, by the names of their configurations", async () => {
+  it("change the object one after another, ordered by configuration name", async () => {
     const add = (key: string) =>
       review(({ object }) =>
         patch({ op: "add", path: `/data/${key}`, value: String(Object.keys(object.data).length) }),
@@ -260,7 +260,7 @@ describe("mutating webhooks", () => {
     expect((await create()).body.data).toEqual({ a: "b", one: "1", two: "2" });
   });
 
-  it("are asked once more where others changed the object after them, if they want it", async () => {
+  it("are called again if others changed the object after them and they want that", async () => {
     const calls: string[] = [];
     const handler = (name: string, answer: () => object) => review(() => noting(calls, name, answer()));
     const { install, create } = await plane({
@@ -302,7 +302,7 @@ describe("mutating webhooks", () => {
     expect((await create()).body).toMatchObject({ code: 500, message: `Internal error occurred: ${message}` });
   });
 
-  it("never see the configurations of webhooks", async () => {
+  it("never see webhook configurations", async () => {
     const { install } = await plane({ m: review(() => ({ allowed: false })) });
     await install("MutatingWebhookConfiguration", "m", [
       { rules: [{ apiGroups: ["*"], apiVersions: ["*"], resources: ["*"], operations: ["*"] }] },

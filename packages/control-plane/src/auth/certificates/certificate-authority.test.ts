@@ -26,7 +26,7 @@ function hasOpenssl(): boolean {
 }
 
 describe("CertificateAuthority", () => {
-  it("makes certificates that Node's TLS takes on both sides", async () => {
+  it("makes certificates that Node's TLS accepts on both sides", async () => {
     const serving = authority.issueServer("api", ["localhost", "127.0.0.1"]);
     const client = authority.issueClient({ commonName: "ann", organizations: ["system:masters", "team"] });
     const ca = authority.certificate;
@@ -48,7 +48,7 @@ describe("CertificateAuthority", () => {
     server.close();
   });
 
-  it("names hosts and addresses, and marks what a certificate is for", () => {
+  it("sets hosts, addresses and key usage", () => {
     const { certificate } = authority.issueServer("api", ["a.example", "10.0.0.1", "::1", "2001:db8::ff:0:1"]);
     const parsed = new X509Certificate(certificate);
     expect(parsed.subjectAltName).toBe(
@@ -63,7 +63,7 @@ describe("CertificateAuthority", () => {
     expect(parsed.verify(root.publicKey)).toBe(true);
   });
 
-  it("opens again what it kept, and refuses a key that is not its own", () => {
+  it("reopens what it stored, and refuses a key that is not its own", () => {
     const options = { clock: systemClock, random: systemRandom };
     const again = CertificateAuthority.open(authority.keyPair, options);
     const { certificate } = again.issueClient({ commonName: "x" });
@@ -74,7 +74,7 @@ describe("CertificateAuthority", () => {
     expect(() => CertificateAuthority.open(mixed, options)).toThrow("does not belong");
   });
 
-  it("says when a certificate is to be replaced, by the clock", async () => {
+  it("knows when a certificate is due for renewal, by the clock", async () => {
     const clock = new VirtualClock();
     const own = CertificateAuthority.create({ clock, random: systemRandom });
     const { certificate } = own.issueServer("api", ["localhost"]);
@@ -119,7 +119,7 @@ describe("CertificateAuthority", () => {
     }
   });
 
-  it("refuses any other bytes as a certificate request without harm", () => {
+  it("refuses arbitrary bytes as a certificate request without harm", () => {
     const wrap = (bytes: Uint8Array): string =>
       `-----BEGIN CERTIFICATE REQUEST-----\n${Buffer.from(bytes).toString("base64")}\n-----END CERTIFICATE REQUEST-----\n`;
     fc.assert(

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 describe("renewCertificate", () => {
-  it("replaces a certificate when a third of its time is left, also after the wall clock jumped", async () => {
+  it("replaces a certificate when a third of its lifetime is left, also after the wall clock jumped", async () => {
     const clock = new VirtualClock();
     const authority = CertificateAuthority.create({ clock, random: systemRandom });
     const issue = (): KeyPair => authority.issueServer("api", ["localhost"]);
@@ -31,7 +31,7 @@ describe("renewCertificate", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("is seen by the next connection to the server", async () => {
+  it("is used by the next connection to the server", async () => {
     const authority = CertificateAuthority.create({ clock: systemClock, random: systemRandom });
     const issue = (): KeyPair => authority.issueServer("api", ["127.0.0.1"]);
     const server = await ApiServer.listen({

@@ -34,14 +34,14 @@ const csr = (spec: object, status: object = {}) => ({
 });
 
 describe("certificateRequestChecks", () => {
-  it("says who asks, whatever the request says", async () => {
+  it("sets the requesting user, whatever the request says", async () => {
     const object = csr({ signerName: "example.com/s", username: "admin", groups: ["system:masters"], uid: "1" });
     expect(await admitted({ operation: "CREATE", object })).toMatchObject({
       spec: { signerName: "example.com/s", username: "ann", groups: ["g"] },
     });
   });
 
-  it("lets those approve and sign who may for the signer or its domain", async () => {
+  it("requires permission for the signer or its domain to approve and sign", async () => {
     const approve = { operation: "UPDATE", subresource: "approval", oldObject: csr({}), object: csr({}) };
     expect(await admitted(approve)).toBe(
       `certificatesigningrequests.certificates.k8s.io "a" is forbidden: user not permitted to approve requests with signerName "${SIGNER}"`,
@@ -60,7 +60,7 @@ describe("certificateRequestChecks", () => {
     expect(await admitted(sign, [`sign ${SIGNER}`])).toBe(sign.object);
   });
 
-  it("refuses a request that cannot be read", async () => {
+  it("refuses a malformed request", async () => {
     const object = csr({ request: Buffer.from("x").toString("base64") });
     expect(await admitted({ operation: "CREATE", object })).toContain("failed to parse CSR: PEM block type must be");
   });

@@ -26,7 +26,7 @@ async function start() {
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 
 describe("RoleAggregation", () => {
-  it("fills aggregated roles, also in steps, and follows changes", async () => {
+  it("fills aggregated roles, also transitively, and follows changes", async () => {
     const plane = await start();
     const rule = (resource: string) => ({ verbs: ["get"], apiGroups: [""], resources: [resource] });
     const aggregated = (name: string, label: string, labels = {}) => ({
@@ -53,7 +53,7 @@ describe("RoleAggregation", () => {
 });
 
 describe("RoleAggregation on drift", () => {
-  it("takes back rules that somebody has written into an aggregated role", async () => {
+  it("removes rules that somebody has written into an aggregated role", async () => {
     const plane = await start();
     const rules = [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }];
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { part: "true" } }] };
@@ -71,7 +71,7 @@ describe("RoleAggregation on drift", () => {
 });
 
 describe("NamespaceFurnishing", () => {
-  it("gives each namespace its service account and root certificate, again when they are taken away", async () => {
+  it("gives each namespace its service account and root certificate, again when they are deleted", async () => {
     const plane = await start();
     await plane.request("POST", "/api/v1/namespaces", { body: { metadata: { name: "team" } } });
     await plane.clock.settle();
@@ -89,7 +89,7 @@ describe("NamespaceFurnishing", () => {
     expect((await plane.request("GET", configMap)).body.data).toEqual({ "ca.crt": "PEM" });
   });
 
-  it("leaves a namespace that is going in peace", async () => {
+  it("leaves a terminating namespace alone", async () => {
     const plane = await start();
     await plane.request("POST", "/api/v1/namespaces", { body: { metadata: { name: "team" } } });
     await plane.clock.settle();
@@ -132,7 +132,7 @@ describe("CertificateSigner", () => {
     expect(Date.parse(parsed.validTo)).toBe(Date.UTC(2026, 0, 1, 1));
   });
 
-  it("says why it does not sign one", async () => {
+  it("reports why it does not sign a request", async () => {
     const { certificate, conditions } = await signed(["server auth"]);
     expect(certificate).toBeUndefined();
     expect(conditions).toContainEqual(expect.objectContaining({ type: "Failed", reason: "SignerValidationFailure" }));

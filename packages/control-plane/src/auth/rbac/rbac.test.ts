@@ -51,7 +51,7 @@ const refusal = (rbac: RbacAuthorizer, attributes: AccessAttributes): string =>
   accessDenied(attributes, rbac.authorize(attributes).reason).status.message;
 
 describe("RbacAuthorizer", () => {
-  it("says by which binding it allows", async () => {
+  it("names the binding that allows", async () => {
     const { storage, rbac } = await bootstrapped();
     const scheduler = { name: "system:kube-scheduler", groups: [] };
     expect(rbac.authorize(access(scheduler, "get", "pods"))).toEqual({

@@ -8,7 +8,7 @@ describe("defaults of built-in kinds", async () => {
   const fill = (group: string, kind: string, object: object): unknown =>
     defaults.apply(facts.componentOf(group, "v1", kind)!, object as never);
 
-  it("fills a container wherever it stands", () => {
+  it("defaults a container wherever it occurs", () => {
     const spec = { containers: [{ name: "c", image: "i:1", ports: [{ containerPort: 80 }] }] };
     const filled = {
       containers: [
@@ -31,7 +31,7 @@ describe("defaults of built-in kinds", async () => {
     expect(fill("", "Pod", { spec })).toEqual({ spec: { ...filled, enableServiceLinks: true } });
   });
 
-  it("pulls an image without a tag, or with the latest, always", () => {
+  it("always pulls an image without a tag, or with latest", () => {
     const policy = (image: string): unknown => {
       const pod = fill("", "Pod", { spec: { containers: [{ name: "c", image }] } });
       return (pod as { spec: { containers: { imagePullPolicy: string }[] } }).spec.containers[0]!.imagePullPolicy;
@@ -46,7 +46,7 @@ describe("defaults of built-in kinds", async () => {
     ]);
   });
 
-  it("keeps what was stated, and shares what needed nothing", () => {
+  it("keeps stated values, and shares unchanged parts", () => {
     const labels = { a: "b" };
     const object = { metadata: { name: "x", labels }, spec: { replicas: 0, strategy: { type: "Recreate" } } };
     const filled = fill("apps", "Deployment", object) as typeof object;
@@ -61,7 +61,7 @@ describe("defaults of built-in kinds", async () => {
     expect(fill("", "ConfigMap", configMap)).toBe(configMap);
   });
 
-  it("gives a volume without a source an empty folder", () => {
+  it("makes a volume without a source an emptyDir", () => {
     const filled = fill("", "Pod", {
       spec: { containers: [], volumes: [{ name: "a" }, { name: "b", secret: { secretName: "s" } }] },
     });

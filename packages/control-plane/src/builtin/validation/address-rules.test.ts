@@ -38,13 +38,13 @@ describe("addresses", () => {
     expect(said(cidr, value)).toEqual(complaints);
   });
 
-  it("have one form where they are names or new", () => {
+  it("must be canonical if they are names or new", () => {
     expect(addressName("2001:DB8::1", false)).toEqual(['must be in canonical form ("2001:db8::1")']);
     expect(addressName("10.0.0.1", false)).toEqual([]);
     expect(said(canonicalCidr, "2001:DB8::/32")).toEqual(['must be in canonical form ("2001:db8::/32")']);
   });
 
-  it("lie within larger ranges alone", () => {
+  it("lie strictly within larger ranges", () => {
     const within = (outer: string, inner: string): boolean => isWithin(looseRange(outer)!, looseRange(inner)!);
     expect(within("10.0.0.0/8", "10.1.0.0/16")).toBe(true);
     expect(within("10.0.0.0/8", "10.0.0.0/8")).toBe(false);
@@ -53,7 +53,7 @@ describe("addresses", () => {
     expect(within("::ffff:0:0/96", "::ffff:1.2.3.0/120")).toBe(true);
   });
 
-  it("that are special are known however they are written", () => {
+  it("of special ranges are recognised in any notation", () => {
     const why = (value: string): readonly string[] =>
       said((_value, path, errors) => specialAddress(value, path, errors), value);
     expect(why("0:0:0:0:0:0:0:1")).toEqual(["may not be in the loopback range (127.0.0.0/8, ::1/128)"]);

@@ -17,7 +17,7 @@ const fieldsOf = (body: { details?: { causes?: { field: string }[] } }) =>
   body.details?.causes?.map(({ field }) => field);
 
 describe("built-in kinds", () => {
-  it("refuse a selector that does not select the template", async () => {
+  it("refuse a selector that does not match the template", async () => {
     const { status, body } = await plane.request("POST", `${APPS}/deployments`, {
       body: deployment({ selector: { matchLabels: { app: "a" } }, template: template({ app: "b" }) }),
     });
@@ -27,7 +27,7 @@ describe("built-in kinds", () => {
     );
   });
 
-  it("keep the selector of a Deployment", async () => {
+  it("keep the selector of a Deployment immutable", async () => {
     const made = deployment({ selector: { matchLabels: { app: "a" } }, template: template({ app: "a" }) });
     await plane.request("POST", `${APPS}/deployments`, { body: made });
     const changed = deployment({ selector: { matchLabels: { app: "b" } }, template: template({ app: "b" }) });
@@ -35,7 +35,7 @@ describe("built-in kinds", () => {
     expect(fieldsOf(body)).toEqual(["spec.selector"]);
   });
 
-  it("name each field that is wrong with a pod", async () => {
+  it("report each invalid field of a pod", async () => {
     const container = {
       name: "Bad_Name",
       image: "i",
@@ -59,7 +59,7 @@ describe("built-in kinds", () => {
     ]);
   });
 
-  it("judge what containers use of their pod: its claims, its directories", async () => {
+  it("check that containers use claims and directories of their pod", async () => {
     const spec = {
       containers: [
         {
@@ -83,7 +83,7 @@ describe("built-in kinds", () => {
     ]);
   });
 
-  it("show structs under the server's own names, with all that is not set", async () => {
+  it("print structs under the server's own names, with all unset fields", async () => {
     const strategy = { type: "Sometimes", rollingUpdate: { maxSurge: "25%" } };
     const made = deployment({ strategy, selector: { matchLabels: { app: "a" } }, template: template({ app: "a" }) });
     const { body } = await plane.request("POST", `${APPS}/deployments`, { body: made });
@@ -92,7 +92,7 @@ describe("built-in kinds", () => {
     );
   });
 
-  it("show what changed that must not, line by line", async () => {
+  it("show an immutable change line by line", async () => {
     const claim = (storageClassName: string) => ({
       metadata: { name: "c" },
       spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, storageClassName },
@@ -116,7 +116,7 @@ describe("built-in kinds", () => {
     );
   });
 
-  it("judge a status by what it says, and by what it said", async () => {
+  it("validate a status, and its transition from the old one", async () => {
     const made = deployment({ selector: { matchLabels: { app: "a" } }, template: template({ app: "a" }) });
     await plane.request("POST", `${APPS}/deployments`, { body: made });
     const status = { replicas: 1, readyReplicas: 2, availableReplicas: -1 };
@@ -130,7 +130,7 @@ describe("built-in kinds", () => {
     expect(fieldsOf(later.body)).toEqual(["status.collisionCount"]);
   });
 
-  it("take labels such as constructor for words where they select", async () => {
+  it("treat labels such as constructor as ordinary names in selectors", async () => {
     const matchExpressions = [{ key: "constructor", operator: "Exists" }];
     const { body } = await plane.request("POST", `${APPS}/deployments`, {
       body: deployment({ selector: { matchExpressions }, template: template({ app: "a" }) }),
@@ -138,7 +138,7 @@ describe("built-in kinds", () => {
     expect(fieldsOf(body)).toEqual(["spec.template.metadata.labels"]);
   });
 
-  it("judge ReplicationControllers as a whole", async () => {
+  it("validate ReplicationControllers completely", async () => {
     const spec = { replicas: -1, minReadySeconds: -1, selector: { app: "b" } };
     const pod = template({ app: "a" }, { restartPolicy: "Never", activeDeadlineSeconds: 5 });
     const path = "/api/v1/namespaces/default/replicationcontrollers";
@@ -154,7 +154,7 @@ describe("built-in kinds", () => {
     expect(fieldsOf(empty.body)).toEqual(["spec.selector", "spec.template"]);
   });
 
-  it("let a suspended job's template say where pods go and what they use, and nothing else", async () => {
+  it("allow scheduling and resource changes in a suspended job's template, and nothing else", async () => {
     const jobs = "/apis/batch/v1/namespaces/default/jobs";
     const job = (pod: object) => ({ metadata: { name: "j" }, spec: { suspend: true, template: { spec: pod } } });
     const container = { name: "c", image: "i" };
@@ -185,7 +185,7 @@ describe("built-in kinds", () => {
     }
   });
 
-  it("let a pod at its gates be told more narrowly where to go", async () => {
+  it("allow a gated pod to be scheduled more narrowly", async () => {
     const pods = "/api/v1/namespaces/default/pods";
     const terms = (...keys: readonly string[]) => ({
       requiredDuringSchedulingIgnoredDuringExecution: {
@@ -210,7 +210,7 @@ describe("built-in kinds", () => {
     expect(fieldsOf((await change({ affinity: { podAffinity: {} } })).body)).toEqual(["spec"]);
   });
 
-  it("keep the annotations of a pod that bind it", async () => {
+  it("keep the mirror annotation of a bound pod", async () => {
     const pods = "/api/v1/namespaces/default/pods";
     const spec = { containers: [{ name: "c", image: "i" }], nodeName: "n" };
     await plane.request("POST", pods, { body: { metadata: { name: "p" }, spec } });
@@ -226,14 +226,14 @@ describe("built-in kinds", () => {
     ]);
   });
 
-  it("bound jobs of so many indexes that not all of them can be kept", async () => {
+  it("limit indexed jobs that have too many indexes to be stored", async () => {
     const spec = { completionMode: "Indexed", completions: 100_001, parallelism: 10_001, backoffLimitPerIndex: 1 };
     const made = { metadata: { name: "j" }, spec: { ...spec, template: template({}, { restartPolicy: "Never" }) } };
     const { body } = await plane.request("POST", "/apis/batch/v1/namespaces/default/jobs", { body: made });
     expect(fieldsOf(body)).toEqual(["spec.maxFailedIndexes", "spec.parallelism"]);
   });
 
-  it("look through lists of any length once", async () => {
+  it("scan lists of any length once", async () => {
     const values = Array.from({ length: 300_000 }, (_, index) => index + 1);
     const podFailurePolicy = { rules: [{ action: "Ignore", onExitCodes: { operator: "In", values } }] };
     const pod = template({}, { restartPolicy: "Never" });
@@ -242,7 +242,7 @@ describe("built-in kinds", () => {
     expect(fieldsOf(body)).toEqual(["spec.podFailurePolicy.rules[0].onExitCodes.values"]);
   });
 
-  it("judge the ranges that an annotation of a service names", async () => {
+  it("validate the ranges in an annotation of a service", async () => {
     const ranges = "service.beta.kubernetes.io/load-balancer-source-ranges";
     const service = (type: string) => ({
       metadata: { name: "s", annotations: { [ranges]: "10.0.0.0/8, x" } },

@@ -24,7 +24,7 @@ function patched(before: string, diff: string): string {
 }
 
 describe("a unified difference", () => {
-  it("shows three lines around a change, and far changes apart", () => {
+  it("shows three lines around a change, and distant changes separately", () => {
     const before = [..."abcdefghijklmnopqrst"].join("\n");
     const after = before.replace("e", "E").replace("r\n", "");
     expect(unifiedDiff(before, after)).toBe(
@@ -32,11 +32,11 @@ describe("a unified difference", () => {
     );
   });
 
-  it("is nothing between equal texts", () => {
+  it("is empty for equal texts", () => {
     expect(unifiedDiff("a\nb", "a\nb")).toBe("");
   });
 
-  it("makes the new text out of the old one", () => {
+  it("turns the old text into the new one", () => {
     const text = fc.array(fc.constantFrom("a", "b", "c", "d", "{", "}"), { minLength: 1, maxLength: 260 });
     fc.assert(
       fc.property(text, text, (one, other) => {

@@ -42,7 +42,7 @@ const ours: ValidationApi = {
   },
 };
 
-it("accepts and refuses what the real server does, field by field", { timeout: 600_000 }, async () => {
+it("accepts and refuses the same as the real server, field by field", { timeout: 600_000 }, async () => {
   const facts = await loadFacts();
   const total: Agreement = { asked: 0, verdict: 0, causes: 0, wording: 0, accepted: 0, defaults: 0 };
   for (const id of operatorKinds) {

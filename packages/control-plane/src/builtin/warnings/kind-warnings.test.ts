@@ -62,7 +62,7 @@ describe("warnings about objects", () => {
     expect(warningsOf(kind, object)).toEqual([warning]);
   });
 
-  it("are given again for a DaemonSet whose template changed, not for another of its fields", () => {
+  it("are repeated for a DaemonSet whose template changed, not for its other fields", () => {
     const set = (count: number, generation: number) => ({
       metadata: { name: "d", generation, annotations: { "deprecated.daemonset.template.generation": `${count}` } },
       spec: { template: { spec: { nodeSelector: { "beta.kubernetes.io/os": "linux" } } } },
@@ -81,7 +81,7 @@ describe("warnings about objects", () => {
 });
 
 describe("warnings about addresses", () => {
-  it("tell the usual form of unusual ones", () => {
+  it("suggest the canonical form of unusual ones", () => {
     expect(addressWarnings("2001:DB8::1", "ip")).toEqual([
       'ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
     ]);

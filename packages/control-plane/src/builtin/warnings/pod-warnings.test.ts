@@ -24,7 +24,7 @@ describe("warnings about pods", () => {
     expect(ofPod({ containers: [env("$(A)2")] })).toEqual([]);
   });
 
-  it("tell fractions of bytes from amounts that are whole", () => {
+  it("report fractions of bytes, not whole amounts", () => {
     const memory = (amount: string): readonly string[] =>
       ofPod({ containers: [{ ...container, resources: { limits: { memory: amount } } }] });
     const shown = (amount: string): string =>
@@ -34,14 +34,14 @@ describe("warnings about pods", () => {
     for (const amount of ["1Gi", "0.5Gi", "1000m", "1e3", "12E", "5M"]) expect(memory(amount)).toEqual([]);
   });
 
-  it("look into templates below their path, and take labels such as constructor for words", () => {
+  it("cover templates below their path, and treat labels such as constructor as ordinary names", () => {
     const spec = { nodeSelector: { constructor: "x", "beta.kubernetes.io/os": "linux" } };
     expect(podWarnings({ spec }, "spec.template")).toEqual([
       'spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
     ]);
   });
 
-  it("name files of a volume that stand in each other's place", () => {
+  it("name overlapping paths of a volume", () => {
     const items = (...paths: readonly string[]) => paths.map((path) => ({ key: "k", path }));
     const configMap = { name: "c", items: items("a/b", "a", "ab", "a/b/") };
     expect(ofPod({ volumes: [{ name: "v", configMap }] })).toEqual([
@@ -56,7 +56,7 @@ describe("warnings about pods", () => {
     ]);
   });
 
-  it("name addresses of the host without a port, and those in an unusual form", () => {
+  it("name host addresses without a port, and those in an unusual form", () => {
     const port = { containerPort: 80, hostIP: "1.2.3.4", protocol: "TCP" };
     expect(ofPod({ containers: [{ ...container, ports: [port] }], hostAliases: [{ ip: "2001:DB8::1" }] })).toEqual([
       "spec.containers[0].ports[0]: hostIP set without hostPort: {Name: HostPort:0 ContainerPort:80 Protocol:TCP HostIP:1.2.3.4}",
@@ -64,7 +64,7 @@ describe("warnings about pods", () => {
     ]);
   });
 
-  it("name an AppArmor annotation of a template that says something else than its field", () => {
+  it("name an AppArmor annotation of a template that contradicts its field", () => {
     const ofTemplate = (annotation: string, appArmorProfile: object): readonly string[] =>
       podWarnings(
         {
@@ -78,7 +78,7 @@ describe("warnings about pods", () => {
     expect(ofTemplate("unconfined", { type: "RuntimeDefault" })).toHaveLength(1);
   });
 
-  it("are bounded, however many ports clash", () => {
+  it("are limited, however many ports clash", () => {
     const ports = Array.from({ length: 20_000 }, () => ({ containerPort: 80 }));
     expect(ofPod({ containers: [{ ...container, ports }] }).length).toBeLessThan(2_000);
   });

@@ -109,12 +109,12 @@ describe("rules of a schema", () => {
     ]);
   });
 
-  it("forgive what did not change", () => {
+  it("ignore unchanged violations", () => {
     const broken = thing("x", { min: 5, max: 3 });
     expect(findings(broken, broken)).toEqual([]);
   });
 
-  it("are not checked where the object is wrong already", () => {
+  it("are not evaluated if the object is invalid already", () => {
     const errors = validateRules(ruleTree(schema)!, thing("x", {}), {
       errors: [{ type: "FieldValueTypeInvalid", field: "spec.min", detail: "" }],
     });
@@ -126,13 +126,13 @@ describe("rules of a schema", () => {
     ]);
   });
 
-  it("spell fields that CEL does not take in its own way", () => {
+  it("escape field names that CEL does not allow", () => {
     const rule = "self.some__dash__name == 'v' && self.__namespace__ == 'n'";
     const dashed = withRules([rule], { "some-name": { type: "string" }, namespace: { type: "string" } });
     expect(findings(thing("x", { "some-name": "v", namespace: "n" }), undefined, dashed)).toEqual([]);
   });
 
-  it("find nothing in an empty list, not even what has no value", () => {
+  it("find nothing in an empty list, not even a missing value", () => {
     const rules = ["!(size(self.name) in [])", "size(self.name) in [1]"];
     const empty = withRules(rules, { name: { type: "string" } });
     expect(findings(thing("x", {}), undefined, empty)).toEqual([
@@ -149,7 +149,7 @@ describe("rules of a schema", () => {
     ],
     ["{[self.n]: 1}[[self.n]] == 1", 'Invalid value: "object": invalid qualifier type: *types.baseList'],
     ["{type(self.n): 1}[type(self.n)] == 1", 'Invalid value: "object": invalid qualifier type: *types.Type'],
-  ])("take odd keys of maps as the real server does: %s", (rule, wrong) => {
+  ])("treat odd keys of maps as the real server does: %s", (rule, wrong) => {
     const odd = withRules([rule], { n: { type: "integer" } });
     const found = findings(thing("x", { n: 1 }), undefined, odd);
     expect(found).toEqual(wrong === undefined ? [] : [expect.stringContaining(wrong)]);
@@ -163,7 +163,7 @@ describe("rules of a schema", () => {
     ["nothing and a set, which is the set", "[] + self.set == ['b', 'a']", true],
     ["keyed items and some of them", "self.keyed + self.keyed.filter(e, e.k == 'y') == self.keyed.reverse()", true],
     ["items that once had keys", "self.keyed.filter(e, true) + [] == self.keyed.reverse()", false],
-  ])("take a sum of %s for what it begins with", (_what, rule, holds) => {
+  ])("give a sum of %s the type of its first operand", (_what, rule, holds) => {
     const item: Schema = { type: "object", properties: { k: { type: "string" } }, required: ["k"] };
     const sums = withRules([rule], {
       set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
@@ -182,7 +182,7 @@ describe("rules of a schema", () => {
     ["a set of the object", "self.set", "*common.unstructuredSetList"],
     ["a map", "{1: 2}", "*types.baseMap"],
     ["a map of the object", "self.map", "*common.unstructuredMap"],
-  ])("name %s that is no key as Go does", (_what, key, type) => {
+  ])("name %s that is no valid key as Go does", (_what, key, type) => {
     const items: Schema = { type: "integer" };
     const lists = withRules([`{}[?${key}].orValue(true)`], {
       list: { type: "array", items },
@@ -193,7 +193,7 @@ describe("rules of a schema", () => {
     expect(found?.split("invalid qualifier type: ")[1]?.split(" ")[0]).toBe(type);
   });
 
-  it("print a double that is no key as Go does", () => {
+  it("print a double that is no valid key as Go does", () => {
     const doubles = withRules(["{1.5: true}[self.d]"], { d: { type: "number" } });
     const found = (d: number) => findings(thing("x", { d }), undefined, doubles).join();
     expect(found(1.5)).toBe("");
@@ -201,7 +201,7 @@ describe("rules of a schema", () => {
     expect(found(1e10)).toContain("no such key: 1e+10 ");
   });
 
-  it("stop when they cost too much", () => {
+  it("stop when they exceed their cost limit", () => {
     const costly: Schema = {
       type: "object",
       properties: {

@@ -12,7 +12,7 @@ describe("header blocks of SPDY", () => {
     expect(block.toString("hex", 2, 6)).toBe("e3c6a7c2");
   });
 
-  it("are read in order, each with what the ones before it have shown", async () => {
+  it("are read in order, each with the state of the ones before it", async () => {
     const [writer, reader] = [new HeaderWriter(), new HeaderReader()];
     for (const headers of [
       new Map([["streamtype", "error"]]),
@@ -26,13 +26,13 @@ describe("header blocks of SPDY", () => {
     }
   });
 
-  it("that unfold to too much, or to nothing, are refused", async () => {
+  it("that decompress to too much, or to nothing, are refused", async () => {
     const large = await new HeaderWriter().write(new Map([["a", "x".repeat(200_000)]]));
     await expect(new HeaderReader().read(large)).rejects.toThrow("too large");
     await expect(new HeaderReader().read(Buffer.from("no block"))).rejects.toThrow();
   });
 
-  it("that unfold without end are left at the limit, not unfolded first [R9]", async () => {
+  it("that decompress without end are abandoned at the limit [R9]", async () => {
     const zeros = deflateSync(Buffer.alloc(256 * 2 ** 20), { level: 9 });
     const inflate = vi.spyOn(Inflate.prototype as unknown as Transform, "push");
     await expect(new HeaderReader().read(zeros)).rejects.toThrow("too large");

@@ -90,7 +90,7 @@ describe("a SPDY session", () => {
     expect(await client.answers()).toEqual(["2:1", "2:3", "6:7", "data:3:out", "data:3:."]);
   });
 
-  it("ends its streams with the connection, and cuts off who breaks the protocol", async () => {
+  it("ends its streams with the connection, and closes it on a protocol error", async () => {
     const { client, streams, over } = started();
     await client.open(1, { streamtype: "stdin" });
     client.control(1, Buffer.alloc(30, "x"));
@@ -98,7 +98,7 @@ describe("a SPDY session", () => {
     expect(await textOf(streams[0]!)).toBe("");
   });
 
-  it("says goodbye with the last stream that it has seen", async () => {
+  it("sends GOAWAY with the last stream that it has seen", async () => {
     const { client, session, streams } = started();
     await client.open(5, {});
     await expect.poll(() => streams.length).toBe(1);

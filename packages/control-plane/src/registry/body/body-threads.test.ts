@@ -16,7 +16,7 @@ const post = (target: string, body: string, contentType = "application/yaml") =>
   plane.request("POST", target, { body, contentType });
 
 describe("large YAML", () => {
-  it("is read by a thread that leaves the event loop alone", async () => {
+  it("is parsed by a thread that does not block the event loop", async () => {
     await using thread = new BodyThreads();
     let turns = 0;
     const ticking = setInterval(() => turns++, 1);
@@ -26,7 +26,7 @@ describe("large YAML", () => {
     expect(turns).toBeGreaterThan(1);
   });
 
-  it("of one flow does not keep that of another waiting, nor does its own overtake itself", async () => {
+  it("of one flow does not delay that of another, and is parsed in order", async () => {
     await using threads = new BodyThreads();
     const text = `data:\n${'  - {a: "b"}\n'.repeat(5_000)}`;
     const done: string[] = [];
@@ -44,7 +44,7 @@ describe("large YAML", () => {
     ["lists in lists without a comma or a line", `${"- ".repeat(200)}a\n`.repeat(21), true],
     ["a manifest", `metadata:\n  name: a\ndata:\n${'  key: "value of some length"\n'.repeat(100)}`, false],
     ["JSON of many parts", `{"x":[${"{},".repeat(5_000)}{}]}`, false],
-  ])("is told by its parts and its length: %s", (_name, text, expected) => {
+  ])("is recognised by its parts and its length: %s", (_name, text, expected) => {
     const request = { headers: { "content-type": "application/yaml" }, body: Buffer.from(text) };
     expect(isLargeBody(request as unknown as Parameters<typeof isLargeBody>[0])).toBe(expected);
   });
@@ -57,7 +57,7 @@ describe("large YAML", () => {
     expect(answer.body.data["key-7"]).toBe("7");
   });
 
-  it("is applied, and its duplicates are told", async () => {
+  it("is applied, and its duplicates are reported", async () => {
     const lines = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  name: a\ndata:\n  x: "${"y".repeat(50_000)}"\n`;
     const send = (query: string) =>
       plane.request("PATCH", `${CONFIG_MAPS}/a?fieldManager=m${query}`, {
@@ -77,7 +77,7 @@ describe("large YAML", () => {
     }
   });
 
-  it("that is wrong is refused with its line", async () => {
+  it("that is invalid is refused with its line", async () => {
     const answer = await post(CONFIG_MAPS, `${"a: 1\n".repeat(20_000)}b: [1`);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toMatch(/yaml: line 20001: did not find expected ',' or ']'/);

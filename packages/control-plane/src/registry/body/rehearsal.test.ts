@@ -120,12 +120,12 @@ async function transcript(hasBodyThreads: boolean, steps: readonly Step[]): Prom
   return answers;
 }
 
-describe("a write of many parts that a thread rehearses", { timeout: 300_000 }, () => {
-  it.each(Object.entries(CASES))("is answered as one that none does: %s", async (_name, steps) => {
+describe("a large write that a thread validates first", { timeout: 300_000 }, () => {
+  it.each(Object.entries(CASES))("is answered like one without the thread: %s", async (_name, steps) => {
     expect(await transcript(true, steps)).toEqual(await transcript(false, steps));
   });
 
-  it("is judged by the server where a webhook may change it first", async () => {
+  it("is validated by the server if a webhook may change it first", async () => {
     await using plane = await TestPlane.start({
       admission: () => [
         {

@@ -20,11 +20,11 @@ describe("JSON in slices", () => {
     ["lists in lists", times(3, () => times(4_000, (at) => [at]))],
     ["a large map in an item of a list", { items: [1, { inner: keyed(8_000, {}) }, 2] }],
     ["numbers for keys, which come first", { ...keyed(6_000, 1), 7: "seven", 3: "three" }],
-  ])("is the value again, its keys in their order: %s", async (_title, value) => {
+  ])("parses to the same value, with keys in order: %s", async (_title, value) => {
     expect(JSON.stringify(await readSliced(slicedJson(value)))).toBe(JSON.stringify(value));
   });
 
-  it("is written field by field as in one go, without what JSON has no word for", async () => {
+  it("is written field by field like at once, without values that JSON cannot express", async () => {
     const metadata = { name: "x", labels: undefined, annotations: { a: "b" }, managedFields: [{ a: undefined }] };
     const object = {
       kind: "A",
@@ -40,14 +40,14 @@ describe("JSON in slices", () => {
     expect(pauses).toBe(5);
   });
 
-  it("takes __proto__ for a key like any other", async () => {
+  it("treats __proto__ as an ordinary key", async () => {
     const value = JSON.parse(`{"a":{"__proto__":{"x":1},${times(6_000, (at) => `"k${at}":1`).join()}}}`) as Json;
     const read = await readSliced(slicedJson(value));
     expect(JSON.stringify(read)).toBe(JSON.stringify(value));
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
-  it("is the value again, whatever that is", async () => {
+  it("parses to the same value, for any value", async () => {
     const large = fc.constantFrom<Json>(
       keyed(5_500, 0),
       times(5_500, () => 0),
@@ -71,7 +71,7 @@ describe("JSON in slices", () => {
     );
   });
 
-  it("lets others have their turn between slices, each of some thousand values", async () => {
+  it("yields to others between slices of some thousand values", async () => {
     const value = { data: keyed(50_000, "") };
     const sliced = slicedJson(value);
     let pauses = 0;

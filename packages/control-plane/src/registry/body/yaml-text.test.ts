@@ -16,21 +16,21 @@ describe("YAML", () => {
     ["1: a\ntrue: b\n~: c", { 1: "a", true: "b", "": "c" }],
     ["__proto__: {a: 1}", JSON.parse('{"__proto__":{"a":1}}')],
     ["a: !!binary aGk=", { a: "hi" }],
-  ])("of %j is read", (text, value) => {
+  ])("of %j is parsed", (text, value) => {
     expect(valueIn(text)).toEqual(value);
   });
 
-  it("shares what an anchor names, the latest of its name", () => {
+  it("resolves aliases to the latest anchor of their name", () => {
     expect(valueIn("a: &x [1]\nb: *x\nc: &x 2\nd: *x")).toEqual({ a: [1], b: [1], c: 2, d: 2 });
     expect(valueIn("a: &k key\nb: {*k : 1}")).toEqual({ a: "key", b: { key: 1 } });
   });
 
-  it("merges maps, of which the first wins, and what stands beside wins over all", () => {
+  it("merges maps: the first one wins, and sibling keys win over all", () => {
     const text = "a: &a {x: 1, w: 1}\nb: &b {w: 2, z: 2}\nc:\n  <<: [*a, *b]\n  z: 3\nd:\n  <<: *a";
     expect(valueIn(text)).toMatchObject({ c: { x: 1, w: 1, z: 3 }, d: { x: 1, w: 1 } });
   });
 
-  it("tells keys that stand twice, with their lines, the last of which counts", () => {
+  it("reports duplicate keys with their lines, and the last one counts", () => {
     const reading = readYamlText("a: 1\nb:\n  c: 1\n  c: 2\na: 3\n");
     expect(reading).toMatchObject({
       json: '{"a":3,"b":{"c":2}}',
@@ -49,7 +49,7 @@ describe("YAML", () => {
     expect(readYamlText(text)).toEqual({ type: "refused", why });
   });
 
-  it("may consist of aliases for the most part while it is small, as on the real server", () => {
+  it("may consist mostly of aliases while it is small, as on the real server", () => {
     const text = `a: &x [${"1,".repeat(99)}1]\nb: [${"*x,".repeat(900)}*x]`;
     expect((valueIn(text) as { b: unknown[] }).b).toHaveLength(901);
   });
@@ -71,12 +71,12 @@ describe("YAML", () => {
     expect(readYamlText(text)).toEqual({ type: "refused", why: "yaml: document contains excessive aliasing" });
   });
 
-  it("with as many aliases as fit is read, each of them once", () => {
+  it("with as many aliases as fit is parsed, each of them once", () => {
     const text = `x: &a 1\nz: [${"*a,".repeat(100_000)}*a]`;
     expect((valueIn(text) as { z: unknown[] }).z).toHaveLength(100_001);
   });
 
-  it("with many keys that stand twice tells of the first hundred", () => {
+  it("with many duplicate keys reports the first hundred", () => {
     const reading = readYamlText("a: 1\n".repeat(5_000));
     expect(reading.type === "read" && reading.duplicates).toHaveLength(100);
   });

@@ -138,13 +138,13 @@ describe("a CRD", () => {
         "spec.conversion.conversionReviewVersions: Required value",
       ],
     ],
-  ])("that is wrong is refused in the real server's words (%#)", async (change, sentences) => {
+  ])("that is invalid is refused in the real server's words (%#)", async (change, sentences) => {
     const { status, body } = await install(crd(change));
     expect(status).toBe(422);
     for (const sentence of sentences) expect(body.message).toContain(sentence);
   });
 
-  it("has no other subresources, and no namespaces where it is of the cluster", async () => {
+  it("has no other subresources, and no namespaces if it is cluster-scoped", async () => {
     await install(crd());
     const log = await plane.request("GET", `${WIDGETS}/w/log`);
     expect(log.body.message).toBe('widgets.example.com "w" not found');
@@ -167,7 +167,7 @@ describe("a CRD", () => {
     expect(body.message).toContain("spec: Invalid value: failed rule: self.replicas > 1");
   });
 
-  it("goes with its objects", async () => {
+  it("is deleted with its objects", async () => {
     await install();
     await post(widget("a"));
     const { body } = await plane.request("DELETE", `${CRDS}/widgets.example.com`);
@@ -212,13 +212,13 @@ describe("a custom resource", () => {
       400,
       "the API version in the data (example.com/v2) does not match the expected API version (example.com/v1)",
     ],
-  ])("that is of another kind is refused (%#)", async (object, status, message) => {
+  ])("of another kind is refused (%#)", async (object, status, message) => {
     const answer = await post(object);
     expect(answer.status).toBe(status);
     expect(answer.body.message).toBe(message);
   });
 
-  it("has no scale without the field of its replicas", async () => {
+  it("has no scale without the field for its replicas", async () => {
     await plane.request("PATCH", `${CRDS}/widgets.example.com`, {
       contentType: "application/json-patch+json",
       body: [{ op: "remove", path: "/spec/versions/0/schema/openAPIV3Schema/properties/spec/required" }],
@@ -258,7 +258,7 @@ describe("a custom resource", () => {
     ]);
   });
 
-  it("keeps a null that is applied, for the schema to refuse", async () => {
+  it("keeps an applied null, which the schema refuses", async () => {
     const body = { ...widget("a", { replicas: null }), metadata: { name: "a", creationTimestamp: null, labels: null } };
     const contentType = "application/apply-patch+yaml";
     const path = `${WIDGETS}/a?fieldManager=m`;
@@ -271,7 +271,7 @@ describe("a custom resource", () => {
     expect(applied.body.spec).toEqual({ color: "red", replicas: 1 });
   });
 
-  it("takes no strategic patches and no protobuf", async () => {
+  it("accepts no strategic patches and no protobuf", async () => {
     await post(widget("a"));
     const patched = await plane.request("PATCH", `${WIDGETS}/a`, {
       contentType: "application/strategic-merge-patch+json",
@@ -283,7 +283,7 @@ describe("a custom resource", () => {
     );
   });
 
-  it("gets the defaults of a schema that came later", async () => {
+  it("gets the defaults of a newer schema", async () => {
     await post(widget("a"));
     const path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size";
     const change = [{ op: "add", path, value: { type: "integer", default: 3 } }];
@@ -291,7 +291,7 @@ describe("a custom resource", () => {
     expect((await plane.request("GET", `${WIDGETS}/a`)).body.spec).toEqual({ replicas: 2, color: "red", size: 3 });
   });
 
-  it("is served in several versions, whatever version stores it", async () => {
+  it("is served in several versions, whichever version is stored", async () => {
     await post(widget("a"));
     const v2 = { ...crd().spec.versions[0]!, name: "v2", storage: false };
     const edit = (body: unknown) =>

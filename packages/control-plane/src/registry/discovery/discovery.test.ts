@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => plane[Symbol.asyncDispose]());
 
 describe("discovery", () => {
-  it("is one document for those who ask for it", async () => {
+  it("is one document for clients that ask for it", async () => {
     const { body, headers } = await plane.request("GET", "/apis", { headers: V2 });
     expect(headers["content-type"]).toBe("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
     expect(body).toMatchObject({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" });
@@ -63,7 +63,7 @@ describe("discovery", () => {
     expect(String(body).startsWith(`\n\x032.0\x12${String.fromCharCode(info.length)}${info}`)).toBe(true);
   });
 
-  it("is one request for each group and version for the others", async () => {
+  it("is one request per group and version for the others", async () => {
     expect((await plane.request("GET", "/api")).body.versions).toEqual(["v1"]);
     expect((await plane.request("GET", "/apis")).body.groups[1]).toMatchObject({
       name: "apps",

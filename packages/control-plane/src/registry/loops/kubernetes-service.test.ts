@@ -26,7 +26,7 @@ const announce = async (port: number): Promise<KubernetesService> => {
 const get = async (path: string) => (await plane.request("GET", path)).body;
 
 describe("the service kubernetes", () => {
-  it("leads to the server, as the real one's does", async () => {
+  it("leads to the server, like the real one", async () => {
     await using _service = await announce(6443);
     expect(failures).toEqual([]);
     expect(await get(SERVICE)).toMatchObject({
@@ -47,7 +47,7 @@ describe("the service kubernetes", () => {
     });
   });
 
-  it("puts right what somebody has changed", async () => {
+  it("restores what somebody has changed", async () => {
     await using service = await announce(6443);
     const merge = (path: string, body: object) =>
       plane.request("PATCH", path, { body, contentType: "application/merge-patch+json" });
@@ -64,7 +64,7 @@ describe("the service kubernetes", () => {
     expect(failures).toEqual([]);
   });
 
-  it("follows a server that starts at another port, writes nothing at the same, and keeps what others added", async () => {
+  it("follows a server that starts at another port, writes nothing at the same one, and keeps additions of others", async () => {
     {
       await using _service = await announce(6443);
     }
@@ -81,7 +81,7 @@ describe("the service kubernetes", () => {
     expect((await get(SLICE)).ports[0].port).toBe(6444);
   });
 
-  it("comes back where somebody deletes it", async () => {
+  it("is recreated if somebody deletes it", async () => {
     await using service = await announce(6443);
     for (const path of [SERVICE, ENDPOINTS, SLICE]) {
       await plane.request("DELETE", path);
@@ -90,7 +90,7 @@ describe("the service kubernetes", () => {
     }
   });
 
-  it("is known by an address that others can reach, or by none", () => {
+  it("has an address that others can reach, or none", () => {
     const here = networkInterfaces();
     const outside = { lo: here.lo, eth0: [{ ...here.lo![0]!, address: "192.0.2.2", family: "IPv4", internal: false }] };
     expect(advertisedAddress("192.0.2.9", outside as typeof here)).toBe("192.0.2.9");

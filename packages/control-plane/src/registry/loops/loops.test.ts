@@ -47,7 +47,7 @@ describe("garbage collection", () => {
     expect(await names()).toEqual(["other"]);
   });
 
-  it("keeps a dependent that has another owner, and takes the reference off", async () => {
+  it("keeps a dependent that has another owner, and removes the reference", async () => {
     const first = await configMap("first");
     const second = await configMap("second");
     await configMap("child", [
@@ -101,7 +101,7 @@ describe("garbage collection", () => {
       body: { metadata: { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", ...owner }] } },
     });
 
-  it("deletes a circle of objects that block each other in the foreground, as the real one [R0]", async () => {
+  it("deletes a cycle of objects that block each other in the foreground, like the real one [R0]", async () => {
     const a = await configMap("a");
     const b = await configMap("b", [{ name: "a", uid: a, blockOwnerDeletion: true }]);
     const c = await configMap("c", [{ name: "b", uid: b, blockOwnerDeletion: true }]);
@@ -110,7 +110,7 @@ describe("garbage collection", () => {
     expect(await names()).toEqual([]);
   });
 
-  it("answers while a circle that nothing can untie waits, and ends once it is untied [R0]", async () => {
+  it("stays responsive while an unresolvable cycle waits, and deletes it once it is resolved [R0]", async () => {
     const a = await configMap("a");
     const b = await configMap("b", [{ name: "a", uid: a, blockOwnerDeletion: true }], ["foregroundDeletion"]);
     await own("a", { name: "b", uid: b, blockOwnerDeletion: true });
@@ -124,7 +124,7 @@ describe("garbage collection", () => {
     expect(await names()).toEqual([]);
   });
 
-  it("lets an owner go once a dependent no longer blocks it", async () => {
+  it("deletes an owner once a dependent no longer blocks it", async () => {
     const uid = await configMap("owner");
     await configMap("child", [{ name: "owner", uid, blockOwnerDeletion: true }], ["example.com/hold"]);
     await plane.request("DELETE", `${CONFIG_MAPS}/owner`, deletion("Foreground"));
@@ -133,12 +133,12 @@ describe("garbage collection", () => {
     expect(await names()).toEqual(["child"]);
   });
 
-  it("deletes an object whose owner was never there", async () => {
+  it("deletes an object whose owner never existed", async () => {
     await configMap("child", [{ name: "nobody", uid: "00000000-0000-4000-8000-000000000000" }]);
     expect(await names()).toEqual([]);
   });
 
-  it("keeps an object whose owner is of a kind that nobody serves", async () => {
+  it("keeps an object whose owner is of a kind that is not served", async () => {
     const ownerReferences = [{ apiVersion: "example.com/v1", kind: "Unknown", name: "a", uid: "b" }];
     await plane.request("POST", CONFIG_MAPS, { body: { metadata: { name: "child", ownerReferences } } });
     expect(await names()).toEqual(["child"]);
@@ -160,7 +160,7 @@ describe("deletion of a namespace", () => {
     expect((await plane.request("GET", "/api/v1/namespaces/default")).status).toBe(404);
   });
 
-  it("waits for finalizers and says so", async () => {
+  it("waits for finalizers and reports it", async () => {
     await configMap("held", [], ["example.com/hold"]);
     await plane.request("DELETE", "/api/v1/namespaces/default");
     expect(await names()).toEqual(["held"]);
@@ -202,7 +202,7 @@ describe("deletion of a namespace", () => {
   };
   const ok = (type: string, reason: string) => ({ type, status: "False", reason });
 
-  it("deletes pods before anything else, and says of them what the real controller says", async () => {
+  it("deletes pods before anything else, and reports them like the real controller", async () => {
     await configMap("kept");
     await pod("held", {}, ["example.com/hold"]);
     await plane.request("DELETE", "/api/v1/namespaces/default");
@@ -223,7 +223,7 @@ describe("deletion of a namespace", () => {
     expect((await plane.request("GET", "/api/v1/namespaces/default")).status).toBe(404);
   });
 
-  it("says that pods should have gone once their grace is over, in its conditions and not in the log", async () => {
+  it("reports pods whose grace period is over in its conditions and not in the log", async () => {
     await pod("stuck", { nodeName: "lost", terminationGracePeriodSeconds: 20 });
     await plane.request("DELETE", "/api/v1/namespaces/default");
     expect(await conditions()).toContainEqual(
@@ -245,7 +245,7 @@ describe("deletion of a namespace", () => {
     expect(plane.logged).toEqual([]);
   });
 
-  it("puts its own conditions right, and leaves those of others", async () => {
+  it("restores its own conditions, and leaves those of others", async () => {
     await configMap("held", [], ["example.com/hold"]);
     await plane.request("DELETE", "/api/v1/namespaces/default");
     const before = await conditions();
@@ -261,7 +261,7 @@ describe("deletion of a namespace", () => {
   });
 });
 
-describe("what the server's own loops keep", () => {
+describe("the server's own loops", () => {
   const merge = (path: string, body: object) =>
     plane.request("PATCH", path, { contentType: "application/merge-patch+json", body });
   const read = async (path: string) => {
@@ -269,7 +269,7 @@ describe("what the server's own loops keep", () => {
     return (await plane.request("GET", path)).body;
   };
 
-  it("a quota's status is counted again after somebody has changed it", async () => {
+  it("restore a quota's status after somebody has changed it", async () => {
     const quotas = "/api/v1/namespaces/default/resourcequotas";
     await configMap("a");
     await plane.request("POST", quotas, { body: { metadata: { name: "q" }, spec: { hard: { configmaps: "5" } } } });
@@ -285,7 +285,7 @@ describe("what the server's own loops keep", () => {
     expect(plane.storage.revision).toBe(revision);
   });
 
-  it("claims, volumes and their classes are protected again", async () => {
+  it("restore the protection of claims, volumes and their classes", async () => {
     const places = {
       "/api/v1/namespaces/default/persistentvolumeclaims": {
         kubernetes: "pvc-protection",
@@ -307,7 +307,7 @@ describe("what the server's own loops keep", () => {
     }
   });
 
-  it("the status of a CRD and its APIService", async () => {
+  it("restore the status of a CRD and its APIService", async () => {
     const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     const schema = { openAPIV3Schema: { type: "object" } };
     await plane.request("POST", crds, {

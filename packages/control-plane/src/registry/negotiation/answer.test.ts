@@ -8,8 +8,8 @@ const warned = (...texts: readonly string[]): readonly string[] => {
   return (withWarnings(answer(200, {}), warnings).headers.warning ?? []) as readonly string[];
 };
 
-describe("warnings of an answer", () => {
-  it("stand in headers of their own, each once, without what no header may hold", () => {
+describe("warnings of a response", () => {
+  it("have separate headers, each once, without characters that no header may contain", () => {
     expect(warned('say "a\\b"', 'say "a\\b"', "two\nlines", "other")).toEqual([
       '299 - "say \\"a\\\\b\\""',
       '299 - "other"',
@@ -20,7 +20,7 @@ describe("warnings of an answer", () => {
     expect(withWarnings(answer(200, {}), new Warnings()).headers).not.toHaveProperty("warning");
   });
 
-  it("are cut where they are too long together", () => {
+  it("are truncated if they are too long together", () => {
     const long = Array.from({ length: 1_000 }, (_, index) => `${index} ${"😀".repeat(300)}`);
     const shown = warned(...long);
     const [first = ""] = shown.map((text) => Buffer.from(text, "latin1").toString());

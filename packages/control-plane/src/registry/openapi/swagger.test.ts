@@ -77,7 +77,7 @@ describe("OpenAPI v2", () => {
     expect(description).toContain(`${page}ingress-v1-networking-k8s-io`);
   });
 
-  it("refers to nothing that is not there", async () => {
+  it("has no dangling references", async () => {
     await plane.request("POST", CRDS, { body: crd("x.example.com", [version("v1", undefined, { storage: true })]) });
     const document = await swagger();
     const missing = new Set<string>();
@@ -95,7 +95,7 @@ describe("OpenAPI v2", () => {
     expect([...missing]).toEqual([]);
   });
 
-  it("follows CRDs: versions that are renamed, groups that come and go", async () => {
+  it("follows CRDs: renamed versions, added and removed groups", async () => {
     const path = `${CRDS}/foos.x.example.com`;
     const own = async () =>
       Object.keys((await swagger()).definitions).filter((name) => name.startsWith("com.example."));
@@ -125,7 +125,7 @@ describe("OpenAPI v2", () => {
     expect((await plane.request("GET", "/openapi/v2")).headers.etag).toBe(after.headers.etag);
   });
 
-  it("says of a custom kind only what version 2 has words for", async () => {
+  it("describes a custom kind only as far as version 2 allows", async () => {
     const schema = {
       type: "object",
       properties: {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { decodeContinue, encodeContinue } from "./continue-token.js";
 
 describe("continue tokens", () => {
-  it("have the real server's form", () => {
+  it("have the same form as in the real server", () => {
     const token = encodeContinue({ revision: 408, start: "c2\u0000" });
     expect(token).toBe("eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NDA4LCJzdGFydCI6Ii9jMlx1MDAwMCJ9");
     expect(decodeContinue(token)).toEqual({ revision: 408, start: "c2\u0000" });
@@ -24,7 +24,7 @@ describe("continue tokens", () => {
     expect(() => decodeContinue(token)).toThrow(message);
   });
 
-  it("cannot lead out of their resource", () => {
+  it("cannot leave their resource", () => {
     const token = Buffer.from('{"v":"meta.k8s.io/v1","rv":1,"start":"/../secrets/a"}').toString("base64url");
     expect(() => decodeContinue(token)).toThrow("continue key is not valid");
   });

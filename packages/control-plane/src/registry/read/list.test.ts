@@ -43,7 +43,7 @@ describe("lists", () => {
     expect(Object.keys(body.items[0])).toEqual(["metadata", "data", "type"]);
   });
 
-  it("go page by page through one state", async () => {
+  it("return pages of one state", async () => {
     const first = (await plane.request("GET", `${SECRETS}?limit=2`)).body;
     expect(first.metadata.remainingItemCount).toBe(3);
     await plane.request("POST", SECRETS, { body: { metadata: { name: "s2b" } } });
@@ -54,19 +54,19 @@ describe("lists", () => {
     await plane.request("DELETE", `${SECRETS}/s2b`);
   });
 
-  it("do not count what remains where a selector hides some of it", async () => {
+  it("do not count remaining items if a selector is given", async () => {
     const { body } = await plane.request("GET", `${SECRETS}?limit=1&labelSelector=odd%3D1`);
     expect(body.metadata.continue).toBeDefined();
     expect(body.metadata).not.toHaveProperty("remainingItemCount");
   });
 
-  it("show an earlier state where it is asked for exactly", async () => {
+  it("show an earlier state if it is requested exactly", async () => {
     expect(await names(`?resourceVersionMatch=Exact&resourceVersion=${versions[2]}`)).toEqual(["s0", "s1", "s2"]);
     expect(await names(`?limit=9&resourceVersion=${versions[2]}`)).toEqual(["s0", "s1", "s2"]);
     expect(await names(`?resourceVersion=${versions[2]}`)).toHaveLength(5);
   });
 
-  it("wait for the future for three seconds, then answer 504", async () => {
+  it("wait three seconds for a future version, then answer 504", async () => {
     const pending = plane.request("GET", `${SECRETS}?resourceVersion=999999`);
     await plane.clock.advance(3000);
     const { status, body, headers } = await pending;
@@ -116,7 +116,7 @@ describe("lists", () => {
     expect(answer.body.message).toBe(message);
   });
 
-  it("answer 410 with a token for the rest when the state is compacted", async () => {
+  it("answer 410 with a token for the rest if the state is compacted", async () => {
     const { body: page } = await plane.request("GET", `${SECRETS}?limit=2`);
     await plane.request("POST", SECRETS, { body: { metadata: { name: "z" } } });
     plane.storage.compact(plane.storage.revision);
@@ -140,13 +140,13 @@ describe("lists", () => {
     expect(body.rows[0].object.kind).toBe("PartialObjectMetadata");
   });
 
-  it("are metadata alone on request", async () => {
+  it("are metadata only on request", async () => {
     const { body } = await plane.request("GET", `${SECRETS}?limit=1`, { headers: METADATA });
     expect(body).toMatchObject({ kind: "PartialObjectMetadataList", items: [{ kind: "PartialObjectMetadata" }] });
     expect(body.items[0]).not.toHaveProperty("data");
   });
 
-  it("come in pieces where they are long", async () => {
+  it("are sent in chunks if they are long", async () => {
     const path = "/api/v1/namespaces/long/configmaps";
     const creates = Array.from({ length: 700 }, (_, index) =>
       plane.request("POST", path, { body: { metadata: { name: `c${index}` }, data: { text: "x".repeat(1000) } } }),

@@ -50,7 +50,7 @@ const label = (name: string, odd: string) =>
   plane.request("PATCH", `${SECRETS}/${name}`, { contentType: MERGE, body: { metadata: { labels: { odd } } } });
 
 describe("watches", () => {
-  it("start with the state, then go on", async () => {
+  it("start with the state, then continue", async () => {
     const events = await watch("", () => plane.request("DELETE", `${SECRETS}/s1`));
     expect(seen(events)).toEqual(["ADDED s1", "ADDED s2", "DELETED s1"]);
     expect(events[0]!.object).toMatchObject({ kind: "Secret", apiVersion: "v1" });
@@ -62,7 +62,7 @@ describe("watches", () => {
     expect(seen(events)).toEqual(["MODIFIED s1"]);
   });
 
-  it("tell who comes to match a selector and who no longer does", async () => {
+  it("report objects that start and stop matching a selector", async () => {
     const events = await watch(`resourceVersion=${version}&labelSelector=odd%3D1`, async () => {
       await label("s1", "0");
       await label("s2", "1");
@@ -83,7 +83,7 @@ describe("watches", () => {
     });
   });
 
-  it("send bookmarks with the fields that an empty Go struct has", async () => {
+  it("send bookmarks with the fields of an empty Go struct", async () => {
     const query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
     const [bookmark] = await watch(query, undefined, 1, "/apis/apps/v1/deployments");
     expect(bookmark!.object).toMatchObject({
@@ -97,18 +97,18 @@ describe("watches", () => {
     expect(seen(events)).toEqual(["BOOKMARK", "BOOKMARK", "BOOKMARK"]);
   });
 
-  it("send an ERROR event where their start is forgotten", async () => {
+  it("send an ERROR event if their start is compacted", async () => {
     await label("s1", "0");
     plane.storage.compact(plane.storage.revision);
     const events = await watch(`resourceVersion=${version}`);
     expect(events).toMatchObject([{ type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired" } }]);
   });
 
-  it("open and wait for a resourceVersion from the future", async () => {
+  it("open and wait for a future resourceVersion", async () => {
     expect(await watch("resourceVersion=999999")).toEqual([]);
   });
 
-  it("are tables on request, with their columns described once", async () => {
+  it("are tables on request, with column definitions once", async () => {
     const headers = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
     const response = await plane.request("GET", `${SECRETS}?watch=1&timeoutSeconds=0`, {
       headers,
@@ -119,7 +119,7 @@ describe("watches", () => {
     expect(response.body[1].object.columnDefinitions).toBeNull();
   });
 
-  it("end when the caller leaves", async () => {
+  it("end when the client leaves", async () => {
     const leaving = new AbortController();
     const response = await plane.open("GET", `${SECRETS}?watch=1&resourceVersion=${version}`, {
       signal: leaving.signal,

@@ -41,7 +41,7 @@ async function eventsOf({ connection }: WebSocketAnswer, count = Number.POSITIVE
 }
 
 describe("a watch over a WebSocket", () => {
-  it("sends each event as a text of its own, and ends with a close", async () => {
+  it("sends each event as a separate text message, and ends with a close", async () => {
     await create("one");
     await create("two");
     const answer = await open();
@@ -56,7 +56,7 @@ describe("a watch over a WebSocket", () => {
     await closed;
   });
 
-  it("is ended by the caller, and by a server that stops", async () => {
+  it("is ended by the client, and when the server stops", async () => {
     await create("one");
     const [left, kept] = [await open(), await open()];
     const messages = left.connection!.messages();
@@ -68,7 +68,7 @@ describe("a watch over a WebSocket", () => {
     expect(await seen).toEqual(["ADDED one"]);
   });
 
-  it("goes on after pings, and does not look at what it is sent", async () => {
+  it("continues after pings, and ignores what it receives", async () => {
     const answer = await open();
     await answer.connection!.send("whatever");
     await create("one");
@@ -76,7 +76,7 @@ describe("a watch over a WebSocket", () => {
     answer.socket.destroy();
   });
 
-  it("takes its token from a subprotocol", async () => {
+  it("accepts its token from a subprotocol", async () => {
     const token = `base64url.bearer.authorization.k8s.io.${Buffer.from(TOKEN).toString("base64url")}`;
     const answer = await open(WATCH, { authorization: "", "sec-websocket-protocol": `${token}, spoken` });
     expect([answer.status, answer.headers.get("sec-websocket-protocol")]).toEqual([101, "spoken"]);
@@ -92,7 +92,7 @@ describe("a watch over a WebSocket", () => {
     ["a resourceVersion that is none", `${WATCH}&resourceVersion=x`, {}, 500],
     ["a list, which needs no WebSocket", WATCH.replace("watch=true", "limit=1"), {}, 200],
     ["another protocol than WebSocket", `${WATCH}&timeoutSeconds=1`, { upgrade: "SPDY/3.1" }, 200],
-  ])("answers without one: %s", async (_what, path, headers, status) => {
+  ])("answers without a WebSocket: %s", async (_what, path, headers, status) => {
     const answer = await open(path, headers);
     expect(answer.status).toBe(status);
     answer.socket.destroy();

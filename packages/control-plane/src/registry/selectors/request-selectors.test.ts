@@ -62,7 +62,7 @@ describe("label selectors", () => {
 });
 
 describe("field selectors", () => {
-  it("are terms that all have to hold", () => {
+  it("are terms that all must match", () => {
     expect(requestedFields("metadata.name=a,status.phase!=Running,")).toEqual([
       { field: "metadata.name", operator: "=", value: "a" },
       { field: "status.phase", operator: "!=", value: "Running" },

@@ -34,7 +34,7 @@ const attempts = [
   { title: "a PUT of a kind that it creates", method: "PUT", verb: "update", path: ENDPOINTS, body: endpoints },
 ] as const;
 
-it.each(attempts)("$title makes no object for who may not create one", async ({ method, verb, path, body }) => {
+it.each(attempts)("$title creates no object without permission to create", async ({ method, verb, path, body }) => {
   await using plane = await TestPlane.start({ allows: only(verb, "get") });
   const contentType = method === "PATCH" ? APPLY : "application/json";
   const answer = await plane.request(method, path, { body, contentType });
@@ -43,7 +43,7 @@ it.each(attempts)("$title makes no object for who may not create one", async ({ 
   expect((await plane.request("GET", path.split("?")[0]!)).status).toBe(404);
 });
 
-it.each(attempts)("$title makes an object for who may create one, and asks about that object", async (attempt) => {
+it.each(attempts)("$title creates an object with permission to create, which is checked for that object", async (attempt) => {
   const asked: AccessAttributes[] = [];
   await using plane = await TestPlane.start({ allows: (attributes) => asked.push(attributes) > 0 });
   const contentType = attempt.method === "PATCH" ? APPLY : "application/json";
@@ -53,7 +53,7 @@ it.each(attempts)("$title makes an object for who may create one, and asks about
   expect(asked[1]).toMatchObject({ namespace: "default", name: "x", subresource: "" });
 });
 
-it("an apply to what is there needs no leave to create", async () => {
+it("an apply to an existing object needs no permission to create", async () => {
   const allowed = new Set(["create", "patch"]);
   await using plane = await TestPlane.start({ allows: ({ verb }) => allowed.has(verb) });
   const send = () => plane.request("PATCH", `${CONFIG_MAP}?fieldManager=a`, { body: configMap, contentType: APPLY });

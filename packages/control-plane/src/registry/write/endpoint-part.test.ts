@@ -37,7 +37,7 @@ const kept = (object: { metadata: object }) =>
   expect(object.metadata).toMatchObject({ ...metadata, labels: { kept: "yes" }, annotations: { kept: "yes" } });
 
 describe.each(["ephemeralcontainers", "resize"])("pods/%s", (endpoint) => {
-  it.each([MERGE, STRATEGIC])("leaves all metadata as it was (%s)", async (contentType) => {
+  it.each([MERGE, STRATEGIC])("leaves all metadata unchanged (%s)", async (contentType) => {
     await pod();
     const body = { metadata: hostile };
     const answer = await plane.request("PATCH", `${PODS}/p/${endpoint}`, { body, contentType });
@@ -46,7 +46,7 @@ describe.each(["ephemeralcontainers", "resize"])("pods/%s", (endpoint) => {
     kept((await plane.request("GET", `${PODS}/p`)).body);
   });
 
-  it("leaves all metadata as it was (PUT)", async () => {
+  it("leaves all metadata unchanged (PUT)", async () => {
     await pod();
     const { body } = await plane.request("GET", `${PODS}/p`);
     const changed = { ...body, metadata: { ...body.metadata, ...hostile, labels: { taken: "over" }, annotations: {} } };
@@ -55,7 +55,7 @@ describe.each(["ephemeralcontainers", "resize"])("pods/%s", (endpoint) => {
     kept(answer.body);
   });
 
-  it.each([MERGE, STRATEGIC])("leaves a pod that later patches can be applied to (%s)", async (contentType) => {
+  it.each([MERGE, STRATEGIC])("leaves a pod that later patches apply to (%s)", async (contentType) => {
     await pod();
     const none = { spec: { ephemeralContainers: null } };
     expect((await plane.request("PATCH", `${PODS}/p/${endpoint}`, { body: none, contentType })).status).toBe(200);
@@ -126,7 +126,7 @@ describe("pods/resize", () => {
     plane.request("PATCH", `${PODS}/p/resize`, { body: { spec }, contentType: STRATEGIC });
   const resized = (resources: object) => resize({ containers: [{ name: "main", resources }] });
 
-  it("changes processors and memory, and nothing else", async () => {
+  it("changes CPU and memory, and nothing else", async () => {
     await pod();
     const body = {
       containers: [{ name: "main", image: "other", resources: { requests: { cpu: "1500m" } } }],
@@ -183,7 +183,7 @@ describe("the status endpoint", () => {
     ],
   ] as const;
 
-  it.each(statuses)("of %s leaves all metadata as it was", async (path, { kind, spec }) => {
+  it.each(statuses)("of %s leaves all metadata unchanged", async (path, { kind, spec }) => {
     const name = kind === "APIService" ? "v1.g.example.com" : "a";
     const apiVersion = path.split("/").slice(2, 4).join("/");
     const body = { apiVersion, kind, metadata: { name, ...metadata }, spec };
@@ -197,7 +197,7 @@ describe("the status endpoint", () => {
     kept(answer.body);
   });
 
-  it("of a custom resource leaves all metadata and the spec as they were", async () => {
+  it("of a custom resource leaves all metadata and the spec unchanged", async () => {
     const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
     const crd = {
       apiVersion: "apiextensions.k8s.io/v1",
@@ -242,7 +242,7 @@ describe("pods/binding", () => {
     return plane.request("POST", `${PODS}/p/binding`, { body });
   };
 
-  it("takes annotations and labels along, and no other metadata", async () => {
+  it("applies annotations and labels, and no other metadata", async () => {
     await pod(owned);
     expect(
       (await bind({ annotations: { a: "1" }, labels: { b: "2" }, finalizers: [], ownerReferences: [owner] })).status,
@@ -254,7 +254,7 @@ describe("pods/binding", () => {
     expect(body.metadata.ownerReferences).toBeUndefined();
   });
 
-  it.each([{ uid: "another" }, { resourceVersion: "1" }])("binds only the pod that it names: %o", async (meta) => {
+  it.each([{ uid: "another" }, { resourceVersion: "1" }])("binds only the pod with this metadata: %o", async (meta) => {
     await pod(owned);
     expect((await bind(meta)).status).toBe(409);
     expect((await plane.request("GET", `${PODS}/p`)).body.spec.nodeName).toBeUndefined();

@@ -70,7 +70,7 @@ describe("creates", () => {
     expect(ignored.body.data).toEqual({ a: "2" });
   });
 
-  it("take YAML, refuse CBOR and what is no media type of theirs", async () => {
+  it("accept YAML, refuse CBOR and unknown media types", async () => {
     const yaml = await plane.request("POST", CONFIG_MAPS, {
       contentType: "application/yaml",
       body: "metadata: {name: yaml}\ndata:\n  a: '1'\n",
@@ -88,20 +88,20 @@ describe("creates", () => {
     expect((await plane.request("GET", `${CONFIG_MAPS}/a`)).status).toBe(404);
   });
 
-  it("generate names, and try again when one is taken", async () => {
+  it("generate names, and retry when one is taken", async () => {
     const { body } = await post({ metadata: { generateName: "prefix-" } });
     expect(body.metadata.name).toMatch(/^prefix-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
     expect(body.metadata.generateName).toBe("prefix-");
   });
 
-  it("say that a name is taken", async () => {
+  it("report that a name is taken", async () => {
     await post({ metadata: { name: "a" } });
     const { status, body } = await post({ metadata: { name: "a" } });
     expect(status).toBe(409);
     expect(body).toMatchObject({ reason: "AlreadyExists", message: 'configmaps "a" already exists' });
   });
 
-  it("bear hostile input", async () => {
+  it("survive hostile input", async () => {
     const deep = `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`;
     expect((await post(deep)).status).toBe(400);
     const proto = await post('{"metadata":{"name":"p"},"data":{"__proto__":"a","constructor":"b"}}');
@@ -133,7 +133,7 @@ describe("updates", () => {
     });
   });
 
-  it("that change nothing leave the resourceVersion", async () => {
+  it("that change nothing keep the resourceVersion", async () => {
     const before = (await plane.request("GET", `${CONFIG_MAPS}/a`)).body;
     await plane.clock.advance(60_000);
     expect((await put(before)).body).toEqual(before);
@@ -142,7 +142,7 @@ describe("updates", () => {
     );
   });
 
-  it("need a resourceVersion where the kind says so", async () => {
+  it("need a resourceVersion if the kind requires it", async () => {
     const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
     await plane.request("POST", leases, { body: { metadata: { name: "l" } } });
     const { status, body } = await plane.request("PUT", `${leases}/l`, { body: { metadata: { name: "l" } } });
@@ -163,7 +163,7 @@ describe("updates", () => {
     expect((await put({ metadata: { name: "a", uid: "x" } })).status).toBe(409);
   });
 
-  it("of the status leave the rest alone, and the other way round", async () => {
+  it("of the status leave the rest alone, and vice versa", async () => {
     const pods = "/api/v1/namespaces/default/pods";
     const spec = { containers: [{ name: "c", image: "i" }] };
     const created = await plane.request("POST", pods, {
@@ -177,7 +177,7 @@ describe("updates", () => {
     expect((await patch("/p", { status: { phase: "Failed" } })).body.status.phase).toBe("Running");
   });
 
-  it("count the generation with the desired state", async () => {
+  it("increase the generation when the desired state changes", async () => {
     const deployments = "/apis/apps/v1/namespaces/default/deployments";
     const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
     const body = { metadata: { name: "d" }, spec: { selector: { matchLabels: { a: "b" } }, template } };
@@ -207,7 +207,7 @@ describe("patches", () => {
     expect((await patch(APPLY, { ...config, data: {} }, "?fieldManager=m")).body.data).toEqual({ y: "2" });
   });
 
-  it("create what is missing only when they apply", async () => {
+  it("create missing objects only when they apply", async () => {
     const config = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "new" } };
     const path = `${CONFIG_MAPS}/new`;
     expect((await plane.request("PATCH", path, { contentType: MERGE, body: {} })).status).toBe(404);
@@ -279,7 +279,7 @@ describe("patches", () => {
     expect(answer.body.message).toBe(message);
   });
 
-  it("that cannot be read are shown in the order of the wire, and sorted where the patch went", async () => {
+  it("that make an object malformed quote it in wire order, and sorted where the patch changed it", async () => {
     const untouched = await patch(MERGE, { data: { y: 7 } });
     expect(untouched.body.message).toMatch(
       /\{\\"apiVersion\\":.*\\"metadata\\":\{\\"name\\".*\\"uid\\":[^,]*,\\"resourceVersion\\":[^,]*,\\"creationTimestamp\\"/,
@@ -290,7 +290,7 @@ describe("patches", () => {
     expect(touched.body.message).toMatch(/\\"metadata\\":\{\\"creationTimestamp\\"/);
   });
 
-  it("of many writers at once all get in", async () => {
+  it("of many concurrent writers all succeed", async () => {
     const writers = Array.from({ length: 20 }, (_, index) => patch(MERGE, { data: { [`k${index}`]: "v" } }));
     for (const { status } of await Promise.all(writers)) expect(status).toBe(200);
     expect(Object.keys((await plane.request("GET", `${CONFIG_MAPS}/a`)).body.data)).toHaveLength(21);
@@ -310,7 +310,7 @@ describe("deletes", () => {
     );
   });
 
-  it("wait for finalizers, and end with the last one", async () => {
+  it("wait for finalizers, and complete with the last one", async () => {
     await post({ metadata: { name: "f", finalizers: ["a.b/c"] } });
     const first = (await plane.request("DELETE", `${CONFIG_MAPS}/f`)).body;
     expect(first.metadata).toMatchObject({ deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0 });
@@ -325,14 +325,14 @@ describe("deletes", () => {
     expect((await plane.request("GET", `${CONFIG_MAPS}/f`)).status).toBe(404);
   });
 
-  it("take what a selector finds", async () => {
+  it("delete what a selector selects", async () => {
     await post({ metadata: { name: "b", labels: { x: "y" } } });
     const { body } = await plane.request("DELETE", `${CONFIG_MAPS}?labelSelector=x%3Dy`);
     expect(body).toMatchObject({ kind: "ConfigMapList", items: [{ metadata: { name: "b" } }] });
     expect((await plane.request("GET", CONFIG_MAPS)).body.items).toHaveLength(1);
   });
 
-  it("give a running pod its grace period, which can only become shorter", async () => {
+  it("give a running pod its grace period, which can only be shortened", async () => {
     const pods = "/api/v1/namespaces/default/pods";
     const spec = { nodeName: "n", containers: [{ name: "c", image: "i" }] };
     await plane.request("POST", pods, { body: { metadata: { name: "p" }, spec } });

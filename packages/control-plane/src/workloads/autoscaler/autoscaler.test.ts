@@ -28,7 +28,7 @@ const conditions = async (simulation: Simulation) => {
 };
 
 describe("an autoscaler", () => {
-  it("does nothing while nobody sets its metric, and says so", async () => {
+  it("does nothing without its metric, and reports it", async () => {
     await using simulation = await scaledWorld();
     expect(await conditions(simulation)).toEqual([
       "AbleToScale=True SucceededGetScale",
@@ -37,7 +37,7 @@ describe("an autoscaler", () => {
     expect(await replicas(simulation)).toBe(2);
   });
 
-  it("scales with its metric, at most to double or four at once, and not beyond its bounds", async () => {
+  it("scales with its metric, at most to double or by four at once, within its bounds", async () => {
     await using simulation = await scaledWorld();
     await load(simulation, 100);
     await simulation.advance(1);
@@ -52,7 +52,7 @@ describe("an autoscaler", () => {
     expect(status?.currentMetrics?.[0]?.resource?.current.averageUtilization).toBe(500);
   });
 
-  it("stays where its metric is near its target", async () => {
+  it("does nothing if its metric is near its target", async () => {
     await using simulation = await scaledWorld();
     await load(simulation, 54);
     await simulation.advance(60);
@@ -60,7 +60,7 @@ describe("an autoscaler", () => {
     expect(await conditions(simulation)).toContain("AbleToScale=True ReadyForNewScale");
   });
 
-  it("scales down only when five minutes have asked for no more", async () => {
+  it("scales down only after five minutes of lower recommendations", async () => {
     await using simulation = await scaledWorld();
     await load(simulation, 100);
     await simulation.advance(1);
@@ -72,7 +72,7 @@ describe("an autoscaler", () => {
     expect(await replicas(simulation)).toBe(1);
   });
 
-  it("keeps to the rates of its behaviour", async () => {
+  it("respects the rates of its behaviour", async () => {
     const policies = [{ type: "Pods", value: 1, periodSeconds: 60 }];
     await using simulation = await scaledWorld({ behavior: { scaleUp: { policies, selectPolicy: "Max" } } });
     await load(simulation, 200);

@@ -82,7 +82,7 @@ class World implements AsyncDisposable {
 const nameAt = (time: string): string => `a-${Date.parse(time) / 60_000}`;
 
 describe("a cron job", () => {
-  it("makes a job each time, named by it, and keeps a history", async () => {
+  it("creates a job each time, named after it, and keeps a history", async () => {
     await using world = await World.with({ schedule: "0 * * * *", successfulJobsHistoryLimit: 1 });
     expect(await world.jobs()).toEqual([]);
     await world.clock.advance(3_601_000);
@@ -116,7 +116,7 @@ describe("a cron job", () => {
     expect((await world.status())?.active).toHaveLength(active);
   });
 
-  it("makes up for missed times with the last of them, and for none past its deadline", async () => {
+  it("catches up with only the last missed time, and with none past its deadline", async () => {
     await using world = await World.with({ schedule: "0 * * * *" });
     await world.stop();
     await world.clock.advance(5 * 3_600_000 + 60_000);
@@ -129,7 +129,7 @@ describe("a cron job", () => {
     expect(await late.jobs()).toEqual([]);
   });
 
-  it("makes nothing while it is suspended", async () => {
+  it("creates nothing while it is suspended", async () => {
     await using world = await World.with({ schedule: "* * * * *", suspend: true });
     await world.clock.advance(600_000);
     expect(await world.jobs()).toEqual([]);

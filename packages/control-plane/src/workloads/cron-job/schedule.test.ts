@@ -29,7 +29,7 @@ describe("a schedule", () => {
     expect(following(schedule, "2026-01-01T00:00:00Z", expected.length)).toEqual(expected);
   });
 
-  it("follows the clocks of its zone, also when they change", () => {
+  it("follows its time zone, also when daylight saving changes", () => {
     expect(following("30 2 * * *", "2026-03-27T12:00:00Z", 3, "Europe/Berlin")).toEqual([
       "2026-03-28T02:30:00+01:00",
       "2026-03-30T02:30:00+02:00",
@@ -37,7 +37,7 @@ describe("a schedule", () => {
     ]);
   });
 
-  it("has no next time on a day that there is not", () => {
+  it("has no next time on a day that does not exist", () => {
     expect(parseSchedule("59 23 31 2 *", "UTC")(at("2026-01-01T00:00:00Z"))).toBeUndefined();
   });
 
@@ -53,7 +53,7 @@ describe("a schedule", () => {
     expect(() => parseSchedule(schedule, "UTC")).toThrow(message);
   });
 
-  it("refuses a zone that nobody knows", () => {
+  it("refuses an unknown time zone", () => {
     expect(() => parseSchedule("* * * * *", "Moon/Base")).toThrow(RangeError);
   });
 });

@@ -20,7 +20,7 @@ const create = (simulation: Simulation, more: Partial<DaemonSet["spec"]> = {}, t
   });
 
 describe("a daemon set", () => {
-  it("has a pod on each node where it belongs, new ones included, and tells its status", async () => {
+  it("has a pod on each matching node, including new ones, and reports its status", async () => {
     await using simulation = await withNodes("a", "b");
     await simulation.change(Node, "b", { spec: { taints: [{ key: "only", value: "x", effect: "NoSchedule" }] } });
     await create(simulation);
@@ -42,7 +42,7 @@ describe("a daemon set", () => {
     expect(simulation.failures).toEqual([]);
   });
 
-  it("is not kept away by a cordon", async () => {
+  it("ignores a cordon", async () => {
     await using simulation = await withNodes();
     await simulation.change(Node, "node-1", { spec: { unschedulable: true } });
     await create(simulation);
@@ -50,7 +50,7 @@ describe("a daemon set", () => {
     expect(await places(simulation)).toEqual(["node-1 nginx"]);
   });
 
-  it("updates node by node, or with a pod too many", async () => {
+  it("updates node by node, or with a surge pod", async () => {
     for (const rollingUpdate of [{ maxUnavailable: 1 }, { maxSurge: 1, maxUnavailable: 0 }]) {
       await using simulation = await withNodes("a", "b");
       await create(simulation, { updateStrategy: { type: "RollingUpdate", rollingUpdate } });
@@ -65,7 +65,7 @@ describe("a daemon set", () => {
     }
   });
 
-  it("stays on a node that is not ready, also where its template would have it wait for a while alone", async () => {
+  it("stays on a node that is not ready, even if its template tolerates that only for a while", async () => {
     await using simulation = await withNodes();
     const wait = { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 5 };
     const { selector, template } = labelled("agent");

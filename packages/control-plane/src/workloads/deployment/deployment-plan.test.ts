@@ -46,7 +46,7 @@ const setOf = (name: string, image: string, replicas: number, available: number)
 });
 
 describe("planDeployment", () => {
-  it("tells of a new replica set, unless it tells that it goes on after a pause", () => {
+  it("reports a new replica set, unless it reports that it resumed", () => {
     const begun = (reason: string): readonly unknown[] | undefined => {
       const { spec, ...rest } = deploymentOf(1, 100, 0);
       const conditions = [{ type: "Progressing", status: "Unknown", reason }];
@@ -59,7 +59,7 @@ describe("planDeployment", () => {
     expect(begun("DeploymentPaused")).toEqual(["DeploymentResumed"]);
   });
 
-  it("stays within its bounds at every step, whatever becomes of the pods, and comes to an end", () => {
+  it("stays within its bounds at every step, whatever happens to the pods, and completes", () => {
     const share = fc.integer({ min: 0, max: 100 });
     const sizes = fc.record({ replicas: fc.integer({ min: 1, max: 12 }), surge: share, unavailable: share });
     fc.assert(

@@ -39,7 +39,7 @@ describe("a deployment", () => {
     expect(simulation.failures).toEqual([]);
   });
 
-  it("rolls over within surge and unavailability, keeps its history and goes back", async () => {
+  it("rolls out within surge and unavailability, keeps its history and rolls back", async () => {
     await using simulation = await Simulation.start();
     await simulation.createDeployment("web", {
       replicas: 4,
@@ -79,7 +79,7 @@ describe("a deployment", () => {
     expect((await simulation.get(Deployment, "web")).status?.availableReplicas).toBe(2);
   });
 
-  it("waits while it is paused, yet scales, and goes on when it is resumed", async () => {
+  it("waits while it is paused, but scales, and continues when it is resumed", async () => {
     await using simulation = await Simulation.start();
     await simulation.createDeployment("web", { replicas: 2 });
     await simulation.advance(5);
@@ -96,7 +96,7 @@ describe("a deployment", () => {
     expect(conditions(await simulation.get(Deployment, "web"))).toContain("Progressing True NewReplicaSetAvailable");
   });
 
-  it("exceeds its progress deadline where pods never become ready", async () => {
+  it("exceeds its progress deadline if pods never become ready", async () => {
     await using simulation = await Simulation.start();
     await simulation.createDeployment("web", { replicas: 1, progressDeadlineSeconds: 30 }, { failure: "image-pull" });
     await simulation.advance(25);
@@ -122,7 +122,7 @@ describe("a deployment", () => {
     expect(revisions.sort()).toEqual(["3", "4"]);
   });
 
-  it("takes another name where a replica set of its hash is somebody else's", async () => {
+  it("uses another name if a replica set with its hash has another owner", async () => {
     await using simulation = await Simulation.start({ deployments: true });
     const { metadata } = await simulation.createDeployment("web", { replicas: 1 });
     await simulation.advance(1);
@@ -139,7 +139,7 @@ describe("a deployment", () => {
     expect((await simulation.list(ReplicaSet)).length).toBe(2);
   });
 
-  it("counts on from a revision that no number of JavaScript holds", async () => {
+  it("increments a revision beyond JavaScript's safe integers", async () => {
     await using simulation = await Simulation.start();
     await simulation.client.create(ReplicaSet, {
       metadata: {

@@ -55,7 +55,7 @@ describe("a disruption budget", () => {
     expect(await simulation.find(Deployment, "web")).toBeDefined();
   });
 
-  it("allows nothing while pods are not ready, and says so", async () => {
+  it("allows nothing while pods are not ready, and reports it", async () => {
     await using simulation = await Simulation.start();
     await simulation.createDeployment("web", { replicas: 2 }, { failure: "never-ready" });
     await budget(simulation, { minAvailable: "50%" });
@@ -69,7 +69,7 @@ describe("a disruption budget", () => {
     });
   });
 
-  it("does not count with pods that have no controller, where it speaks of sizes", async () => {
+  it("counts no pods without a controller if it depends on their scale", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("web");
     await budget(simulation, { maxUnavailable: 1 });

@@ -99,7 +99,7 @@ describe("a job", () => {
     expect((await world.pods("Succeeded"))[0]?.metadata.finalizers).toBeUndefined();
   });
 
-  it("runs as many pods at once as it may, and no more than are still needed", async () => {
+  it("runs as many pods at once as allowed, and no more than still needed", async () => {
     await using world = await World.with({ completions: 3, parallelism: 2 });
     expect(await world.pods()).toHaveLength(2);
     await world.end((await world.pods())[0]);
@@ -129,7 +129,7 @@ describe("a job", () => {
     ]);
   });
 
-  it("fails at its deadline, and counts what it cut short as failed", async () => {
+  it("fails at its deadline, and counts running pods as failed", async () => {
     await using world = await World.with({ activeDeadlineSeconds: 30 });
     await world.clock.advance(29_000);
     expect(await world.conditions()).toEqual([]);
@@ -155,7 +155,7 @@ describe("a job", () => {
     expect(await world.status()).toMatchObject({ uncountedTerminatedPods: {} });
   });
 
-  it("gives each index to one pod at a time, and tells which are done", async () => {
+  it("gives each index to one pod at a time, and reports completed ones", async () => {
     await using world = await World.with({ completions: 4, parallelism: 4, completionMode: "Indexed" });
     const index = (pod: Pod) => Number(pod.metadata.annotations?.["batch.kubernetes.io/job-completion-index"]);
     const byIndex = async () => [...(await world.pods())].sort((left, right) => index(left) - index(right));
@@ -172,7 +172,7 @@ describe("a job", () => {
     expect(await world.conditions()).toContain("Complete=True CompletionsReached");
   });
 
-  it("gives up indexes on their own where each has a limit", async () => {
+  it("fails indexes separately if each has a limit", async () => {
     const spec = { completions: 2, parallelism: 2, completionMode: "Indexed", backoffLimitPerIndex: 0 } as const;
     await using world = await World.with(spec);
     const [first, second] = await world.pods();
@@ -186,7 +186,7 @@ describe("a job", () => {
     expect(await world.conditions()).toContain("Failed=True FailedIndexes");
   });
 
-  it("lets its policies decide what a failure means, and what is enough", async () => {
+  it("lets its policies decide about failures and success", async () => {
     const onExitCodes = { operator: "In", values: [42] } as const;
     const failing = { podFailurePolicy: { rules: [{ action: "FailJob", onExitCodes }] } } as unknown as JobSpec;
     await using world = await World.with(failing);
@@ -205,7 +205,7 @@ describe("a job", () => {
     expect(await other.pods()).toEqual([]);
   });
 
-  it("goes with its pods when its time after the end is over", async () => {
+  it("is deleted with its pods after its ttlSecondsAfterFinished", async () => {
     await using world = await World.with({ ttlSecondsAfterFinished: 60 });
     await world.end((await world.pods())[0]);
     await world.clock.advance(59_000);
@@ -215,7 +215,7 @@ describe("a job", () => {
     expect(await world.pods("Succeeded")).toEqual([]);
   });
 
-  it.each(["Background", "Orphan"] as const)("lets go of its pods when it is deleted: %s", async (propagation) => {
+  it.each(["Background", "Orphan"] as const)("releases its pods when it is deleted: %s", async (propagation) => {
     await using world = await World.with({});
     expect(await world.pods()).toHaveLength(1);
     await world.client.delete(Job, "a", { ...here, propagation });

@@ -8,7 +8,7 @@ async function collected(log: AsyncIterable<string>, into: string[] = []): Promi
 }
 
 describe("the log of a simulated pod", () => {
-  it("tells its life, with times and in part where asked", async () => {
+  it("shows its life, with timestamps and in part on request", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("a", { "ready-after": "5s" });
     await simulation.advance(10);
@@ -17,7 +17,7 @@ describe("the log of a simulated pod", () => {
     expect(await log({ tailLines: 1, timestamps: true })).toMatch(/^2026-01-01T00:00:0\dZ main: ready\n$/);
   });
 
-  it("goes on while it is followed, until the pod is over", async () => {
+  it("continues while it is followed, until the pod ends", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("a", { "run-for": "10s", "ready-after": "2s" }, { restartPolicy: "Never" });
     await simulation.advance(2);
@@ -29,7 +29,7 @@ describe("the log of a simulated pod", () => {
     expect(await following).toContain("main: ended with exit code 0, Completed\n");
   });
 
-  it("is refused where there is none yet, and shows the run before the last", async () => {
+  it("is refused if there is none yet, and shows the previous run", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("a", { failure: "crash-loop" });
     const log = (more = {}) => collected(simulation.client.logs("a", { namespace: "default", ...more }));

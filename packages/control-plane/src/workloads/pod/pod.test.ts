@@ -7,7 +7,7 @@ const conditions = (pod: Pod): Readonly<Record<string, string>> =>
   Object.fromEntries((pod.status?.conditions ?? []).map(({ type, status }) => [type, status]));
 
 describe("a simulated pod", () => {
-  it("is scheduled, created, started and ready, each in its time", async () => {
+  it("is scheduled, created, started and ready, each after its delay", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("a", { "start-after": "5s", "ready-after": "10s" });
     await simulation.advance(1);
@@ -49,7 +49,7 @@ describe("a simulated pod", () => {
     expect(conditions(ready)).toMatchObject({ Initialized: "True", Ready: "True" });
   });
 
-  it("crashes over and over with the kubelet's pauses, and recovers after so many failures", async () => {
+  it("crashes repeatedly with the kubelet's back-off, and recovers after the given number of failures", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("a", { failure: "crash-loop", failures: "3" });
     await simulation.advance(8);
@@ -75,7 +75,7 @@ describe("a simulated pod", () => {
     expect(killed).toMatchObject({ exitCode: 137, reason: "OOMKilled" });
   });
 
-  it("cannot pull its image, until it can", async () => {
+  it("fails to pull its image, until it succeeds", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("a", { failure: "image-pull", failures: "2" });
     await simulation.advance(2);
@@ -99,7 +99,7 @@ describe("a simulated pod", () => {
     expect(status?.conditions).toContainEqual(expect.objectContaining({ type: "DisruptionTarget", status: "True" }));
   });
 
-  it("ends as its restart policy says", async () => {
+  it("ends according to its restart policy", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("good", { "run-for": "2s" }, { restartPolicy: "Never" });
     await simulation.createPod("bad", { "run-for": "2s", "exit-code": "3" }, { restartPolicy: "Never" });
@@ -112,7 +112,7 @@ describe("a simulated pod", () => {
     expect(container(await simulation.get(Pod, "again"))?.restartCount).toBeGreaterThan(0);
   });
 
-  it("takes its time to stop, no longer than its grace", async () => {
+  it("takes its time to stop, at most its grace period", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("slow", { "stop-after": "1h" }, { terminationGracePeriodSeconds: 20 });
     await simulation.advance(5);
@@ -123,7 +123,7 @@ describe("a simulated pod", () => {
     expect(await simulation.find(Pod, "slow")).toBeUndefined();
   });
 
-  it("is put out of a lost node after its toleration, and goes when the node is back", async () => {
+  it("is evicted from a lost node after its toleration, and deleted when the node is back", async () => {
     await using simulation = await Simulation.start();
     const tolerations = [
       { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 },

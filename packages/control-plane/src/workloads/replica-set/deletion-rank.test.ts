@@ -42,7 +42,7 @@ const order = (...shapes: readonly Shape[]): readonly string[] => {
 };
 
 describe("deletionOrder", () => {
-  it("goes by node, phase, readiness, cost, crowd, age of readiness and restarts", () => {
+  it("depends on node, phase, readiness, cost, neighbours, time of readiness and restarts", () => {
     expect(order(plain, { ...plain, node: undefined, phase: "Pending", readyForMs: undefined })).toEqual(["p1", "p0"]);
     expect(order(plain, { ...plain, phase: "Pending" })).toEqual(["p1", "p0"]);
     expect(order(plain, { ...plain, readyForMs: undefined })).toEqual(["p1", "p0"]);
@@ -54,7 +54,7 @@ describe("deletionOrder", () => {
     expect(order(plain, plain)).toEqual(["p0", "p1"]);
   });
 
-  it("is one order, whichever way the pods come", () => {
+  it("is the same for any order of the pods", () => {
     const shape = fc.record<Shape>({
       node: fc.constantFrom(undefined, "n", "m"),
       phase: fc.constantFrom("Pending", "Running"),

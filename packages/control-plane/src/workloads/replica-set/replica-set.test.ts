@@ -10,7 +10,7 @@ const create = (simulation: Simulation, replicas: number, more: Partial<ReplicaS
   });
 
 describe("a replica set", () => {
-  it("takes in pods that nobody has, lets go of those that no longer match, and replaces them", async () => {
+  it("adopts orphan pods, releases those that no longer match, and replaces them", async () => {
     await using simulation = await Simulation.start();
     const orphan = await simulation.createPod("web");
     await simulation.advance(3);
@@ -26,7 +26,7 @@ describe("a replica set", () => {
     expect(await simulation.pods("app=web")).toHaveLength(2);
   });
 
-  it("deletes the cheapest of equal pods, and replaces those that failed", async () => {
+  it("deletes the cheapest of equal pods, and replaces failed ones", async () => {
     await using simulation = await Simulation.start();
     await create(simulation, 3);
     await simulation.advance(3);
@@ -47,7 +47,7 @@ describe("a replica set", () => {
     });
   });
 
-  it("counts pods as available only after they were ready for long enough", async () => {
+  it("counts pods as available only after minReadySeconds", async () => {
     await using simulation = await Simulation.start();
     await create(simulation, 2, { minReadySeconds: 30 });
     await simulation.advance(10);

@@ -13,7 +13,7 @@ const remove = (simulation: Simulation, propagationPolicy: "Orphan" | "Backgroun
   simulation.client.delete(ReplicationController, "web", { namespace: "default", propagation: propagationPolicy });
 
 describe("a replication controller", () => {
-  it("keeps as many pods as it asks for, and counts them", async () => {
+  it("keeps the requested number of pods, and counts them", async () => {
     await using simulation = await Simulation.start();
     await create(simulation, 3);
     await simulation.advance(5);
@@ -41,7 +41,7 @@ describe("a replication controller", () => {
     expect(simulation.failures).toEqual([]);
   });
 
-  it("takes in pods that nobody has, and lets go of those that no longer match", async () => {
+  it("adopts orphan pods, and releases those that no longer match", async () => {
     await using simulation = await Simulation.start();
     const orphan = await simulation.createPod("web");
     await create(simulation, 1);
@@ -54,7 +54,7 @@ describe("a replication controller", () => {
     expect(await simulation.pods("app=web")).toHaveLength(1);
   });
 
-  it("says why it cannot make pods, until it can", async () => {
+  it("reports why it cannot create pods, until it can", async () => {
     await using simulation = await Simulation.start({ replicationcontrollers: true });
     const template = {
       ...labelled("web").template,
@@ -82,7 +82,7 @@ describe("a replication controller", () => {
     expect(pods.map(({ metadata }) => metadata.ownerReferences)).toEqual([undefined, undefined]);
   });
 
-  it.each(["Background", "Foreground"] as const)("takes its pods along in the %s", async (policy) => {
+  it.each(["Background", "Foreground"] as const)("deletes its pods in the %s", async (policy) => {
     await using simulation = await Simulation.start();
     await create(simulation, 2);
     await simulation.advance(5);
@@ -95,7 +95,7 @@ describe("a replication controller", () => {
     expect(await simulation.pods("app=web")).toEqual([]);
   });
 
-  it("is counted by a budget of its pods", async () => {
+  it("is counted by a disruption budget of its pods", async () => {
     await using simulation = await Simulation.start();
     await create(simulation, 3);
     const spec = { maxUnavailable: 1, selector: { matchLabels: { app: "web" } } };
@@ -105,7 +105,7 @@ describe("a replication controller", () => {
     expect(status).toMatchObject({ expectedPods: 3, desiredHealthy: 2, disruptionsAllowed: 1 });
   });
 
-  it("puts its status right when somebody else has written it", async () => {
+  it("restores its status after somebody else has written it", async () => {
     await using simulation = await Simulation.start();
     await create(simulation, 1);
     await simulation.advance(5);
@@ -120,7 +120,7 @@ describe("a replication controller", () => {
     expect((await simulation.get(ReplicationController, "web")).status).toEqual(status);
   });
 
-  it("makes and loses many pods at once without a warning of too many listeners", async () => {
+  it("creates and deletes many pods at once without a MaxListeners warning", async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on("warning", onWarning);

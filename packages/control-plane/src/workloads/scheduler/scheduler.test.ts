@@ -9,7 +9,7 @@ const nodeOf = async (simulation: Simulation, name: string) => (await simulation
 const needing = (cpu: string) => ({ containers: [{ name: "a", image: "b", resources: { requests: { cpu } } }] });
 
 describe("the scheduler", () => {
-  it("spreads pods over nodes, and goes by selectors, taints and cordons", async () => {
+  it("spreads pods over nodes, and respects selectors, taints and cordons", async () => {
     await using simulation = await Simulation.start();
     await createNode(simulation, "fast", { disk: "ssd" });
     await simulation.advance(1);
@@ -42,7 +42,7 @@ describe("the scheduler", () => {
     expect(await nodeOf(simulation, "nowhere")).toBe("slow");
   });
 
-  it("counts what pods ask for, and places one when another makes room", async () => {
+  it("counts the requests of pods, and schedules one when another makes room", async () => {
     await using simulation = await Simulation.start();
     await simulation.createPod("large", {}, needing("20"));
     await simulation.createPod("too-large", {}, needing("20"));
@@ -55,7 +55,7 @@ describe("the scheduler", () => {
     expect(await nodeOf(simulation, "too-large")).toBe("node-1");
   });
 
-  it("keeps pods apart and together as they require, whoever came first", async () => {
+  it("respects affinity and anti-affinity, whichever pod came first", async () => {
     await using simulation = await Simulation.start();
     const zone = (name: string) => ({ zone: name, "kubernetes.io/hostname": name });
     for (const name of ["east", "west"]) await createNode(simulation, name, zone(name));
@@ -94,7 +94,7 @@ describe("the scheduler", () => {
     );
   });
 
-  it("spreads the pods of a Deployment over zones as far as it must", async () => {
+  it("spreads the pods of a Deployment over zones as required", async () => {
     await using simulation = await Simulation.start();
     await simulation.change(Node, "node-1", { spec: { unschedulable: true } });
     for (const [name, zone] of [

@@ -33,7 +33,7 @@ const stored = (some: readonly Pod[]): readonly EndpointSlice[] =>
   plan(some).create.map((slice, at) => ({ ...slice, metadata: { ...slice.metadata, name: `slice-${at}` } })) as never;
 
 describe("the slices of a service", () => {
-  it("hold a hundred endpoints at most, and are one without endpoints where there are none", () => {
+  it("hold at most a hundred endpoints, and there is one empty slice without endpoints", () => {
     expect(stored(pods(250)).map(({ endpoints }) => endpoints?.length)).toEqual([100, 100, 50]);
     expect(stored([])).toMatchObject([{ endpoints: [], ports: [] }]);
   });
@@ -42,7 +42,7 @@ describe("the slices of a service", () => {
     expect(plan(pods(150), stored(pods(150)))).toEqual({ create: [], change: [], remove: [] });
   });
 
-  it("change where a pod changed, and nowhere else", () => {
+  it("change only where a pod changed", () => {
     const changed = pods(150).map((each, at) => (at === 120 ? pod(120, { ready: false }) : each));
     const { create, change, remove } = plan(changed, stored(pods(150)));
     expect([create, remove]).toEqual([[], []]);
@@ -50,13 +50,13 @@ describe("the slices of a service", () => {
     expect(change[0]?.body.endpoints[20]?.conditions).toEqual({ ready: false, serving: false, terminating: false });
   });
 
-  it("go when their last endpoint goes, and take in new ones where there is room", () => {
+  it("are deleted with their last endpoint, and filled with new ones", () => {
     const slices = stored(pods(150));
     expect(plan(pods(100), slices)).toMatchObject({ create: [], change: [], remove: ["slice-1"] });
     expect(plan(pods(151), slices)).toMatchObject({ create: [], change: [{ name: "slice-1" }], remove: [] });
   });
 
-  it("are recycled where others are wanted, so that no moment shows an empty slice beside a full one", () => {
+  it("are reused, so that there is never an empty slice beside a full one", () => {
     const { create, change, remove } = plan([pod(1)], stored([]));
     expect([create, remove]).toEqual([[], []]);
     expect(change).toMatchObject([{ name: "slice-0", body: { ports: [{ port: 8080 }], endpoints: [{}] } }]);
@@ -68,7 +68,7 @@ describe("the slices of a service", () => {
     });
   });
 
-  it("are apart for pods whose ports differ, and leave out pods that have ended", () => {
+  it("are separate for pods with different ports, and leave out finished pods", () => {
     const slices = stored([pod(1), pod(2, { port: 9090 }), pod(3, { phase: "Succeeded" })]);
     expect(slices.map(({ ports, endpoints }) => [ports?.[0]?.port, endpoints?.length])).toEqual([
       [8080, 1],

@@ -9,7 +9,7 @@ const web = {
 };
 
 describe("a service", () => {
-  it("has an empty slice, then its pods as they become ready, then none of those that end", async () => {
+  it("has an empty slice, then its pods as they become ready, and no finished ones", async () => {
     await using simulation = await Simulation.start();
     await simulation.client.create(Service, web);
     await simulation.advance(1);
@@ -37,7 +37,7 @@ describe("a service", () => {
     expect(await ready()).toEqual([true, true]);
   });
 
-  it("takes its slices and endpoints with it", async () => {
+  it("is deleted with its slices and endpoints", async () => {
     await using simulation = await Simulation.start();
     await simulation.client.create(Service, web);
     await simulation.advance(1);
@@ -48,7 +48,7 @@ describe("a service", () => {
     expect(await simulation.list(EndpointSlice, "kubernetes.io/service-name=web")).toEqual([]);
   });
 
-  it("takes Endpoints that somebody made for it with it, and leaves those that never had one", async () => {
+  it("is deleted with Endpoints that somebody made for it, but Endpoints without a service stay", async () => {
     await using simulation = await Simulation.start();
     await simulation.client.create(Service, {
       metadata: { name: "far", namespace: "default" },
@@ -65,7 +65,7 @@ describe("a service", () => {
     expect(await simulation.find(Endpoints, "alone")).toBeDefined();
   });
 
-  it("without a selector shows the Endpoints that somebody made as slices", async () => {
+  it("without a selector mirrors Endpoints that somebody made as slices", async () => {
     await using simulation = await Simulation.start();
     const spec = { ports: [{ port: 80 }] };
     await simulation.client.create(Service, { metadata: { name: "far", namespace: "default" }, spec });

@@ -60,7 +60,7 @@ describe("stages of failures", () => {
     expect(simulation.failures).toEqual([]);
   });
 
-  it("an eviction, after which another pod is made", async () => {
+  it("an eviction, after which another pod is created", async () => {
     await using simulation = await Simulation.start();
     const statusTemplate = `
 phase: Failed

@@ -35,7 +35,7 @@ conditions:
 `;
 
 describe("stages of nodes", () => {
-  it("make one fail: tainted, its pods unready, put out and replaced elsewhere; then well again", async () => {
+  it("let one fail: it is tainted, its pods become unready, are evicted and replaced, and it recovers", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
     await client.create(Node, { metadata: { name: "spare", labels: { role: "spare" } } });
@@ -141,7 +141,7 @@ describe("stages of any kind", () => {
     expect(simulation.failures).toEqual([]);
   });
 
-  it("patch custom ones, also those whose definition comes later, and let them go", async () => {
+  it("patch custom ones, also if their CRD is created later, and delete them", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
     const deletion = { key: ".metadata.deletionTimestamp" };

@@ -42,7 +42,7 @@ const stage = (name: string, spec: Omit<Stage["spec"], "resourceRef">) => ({
 });
 
 describe("stages of kwok", () => {
-  it("script pods in place of the simulation: a delay, a status, an event, then a failure", async () => {
+  it("script pods instead of the simulation: a delay, a status, an event, then a failure", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
     await client.create(
@@ -103,7 +103,7 @@ describe("stages of kwok", () => {
     expect(await simulation.find(Pod, "a")).toBeUndefined();
   });
 
-  it("are chosen by weight", () => {
+  it("are selected by weight", () => {
     const random = seededRandom(1);
     const stages = [stage("a", { weight: 9 }), stage("b", { weight: 1 })] as unknown as Stage[];
     const counts = { a: 0, b: 0 };

@@ -59,7 +59,7 @@ const shapes = fc.uniqueArray(
 const revisions = { current: "old", update: "new", collisionCount: 0 };
 
 describe("planStatefulSet", () => {
-  it("does one thing at a time in order, and only with all pods before it well", () => {
+  it("does one thing at a time in order, and only if all earlier pods are healthy", () => {
     fc.assert(
       fc.property(
         shapes,
@@ -82,7 +82,7 @@ describe("planStatefulSet", () => {
     );
   });
 
-  it("makes all that is missing and deletes all that is too much at once, in parallel", () => {
+  it("creates all missing pods and deletes all surplus ones at once, in parallel mode", () => {
     fc.assert(
       fc.property(shapes, fc.integer({ min: 0, max: 6 }), (given, replicas) => {
         const pods = given.map(podOf);
@@ -99,7 +99,7 @@ describe("planStatefulSet", () => {
     );
   });
 
-  it("does no work for each of two billion replicas: it makes them in batches [R5]", () => {
+  it("does not iterate over two billion replicas: it creates them in batches [R5]", () => {
     const revisions = { current: "new", update: "new", collisionCount: 0 };
     const plan = planStatefulSet(setOf(2_147_483_647, true, 0), [], revisions, 0);
     expect(plan.actions.map((action) => "ordinal" in action && action.ordinal)).toEqual(

@@ -41,7 +41,7 @@ describe("a stateful set", () => {
     expect(revisionHash(revisionData({ metadata: { labels: { app: "db" } }, spec }), 0)).toBe("67b454c9b6");
   });
 
-  it("starts its pods in order, each with its claims, and tells its status", async () => {
+  it("starts its pods in order, each with its claims, and reports its status", async () => {
     await using simulation = await Simulation.start();
     await create(simulation, { replicas: 3, volumeClaimTemplates: [claimTemplate as never] });
     await simulation.advance(0);
@@ -78,7 +78,7 @@ describe("a stateful set", () => {
     expect(simulation.failures).toEqual([]);
   });
 
-  it("starts all pods at once where it may, and shrinks from the last on", async () => {
+  it("starts all pods at once if allowed, and shrinks from the last one", async () => {
     await using simulation = await Simulation.start();
     await create(simulation, { replicas: 3, podManagementPolicy: "Parallel" }, { "ready-after": "1h" });
     await simulation.advance(0);
@@ -94,7 +94,7 @@ describe("a stateful set", () => {
     expect(await names(ordered)).toEqual(["db-0"]);
   });
 
-  it("updates from the last pod down to its partition, and completes when that is lifted", async () => {
+  it("updates from the last pod down to its partition, and completes when that is removed", async () => {
     await using simulation = await Simulation.start();
     await create(simulation, { replicas: 3, updateStrategy: { rollingUpdate: { partition: 2 } } });
     await simulation.advance(10);
@@ -117,7 +117,7 @@ describe("a stateful set", () => {
     expect((await simulation.list(ControllerRevision)).map(({ revision }) => revision).sort()).toEqual([2, 3]);
   });
 
-  it("leaves updates to whoever deletes pods, where told so", async () => {
+  it("leaves updates to whoever deletes pods with OnDelete", async () => {
     await using simulation = await Simulation.start();
     await create(simulation, { replicas: 2, updateStrategy: { type: "OnDelete" } });
     await simulation.advance(10);
@@ -129,7 +129,7 @@ describe("a stateful set", () => {
     expect(await images(simulation)).toEqual(["db-0 nginx", "db-1 nginx:2"]);
   });
 
-  it("lets claims go with the pods that a smaller size takes away, and with itself", async () => {
+  it("deletes claims with the pods of a smaller size, and with itself, by its retention policy", async () => {
     await using simulation = await Simulation.start();
     await create(simulation, {
       replicas: 2,

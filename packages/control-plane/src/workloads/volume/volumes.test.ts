@@ -20,7 +20,7 @@ const volume = (name: string, storage: string) => ({
 });
 
 describe("a claim", () => {
-  it("gets a volume of the default class, grows, and takes it with it", async () => {
+  it("gets a volume of the default class, grows, and deletes it", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
     await client.create(PersistentVolumeClaim, claim("data", "1Gi") as never);
@@ -39,7 +39,7 @@ describe("a claim", () => {
     expect(await simulation.find(PersistentVolume, volumeName)).toBeUndefined();
   });
 
-  it("waits for somebody else to grow a volume that somebody else made", async () => {
+  it("waits for a foreign provisioner to expand its volume", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
     const provisioner = "example.com/disks";
@@ -63,7 +63,7 @@ describe("a claim", () => {
     expect(status).toMatchObject({ phase: "Bound", capacity: { storage: "1Gi" }, conditions });
   });
 
-  it("does not take a volume that it names, or that is kept for it, where that is too small", async () => {
+  it("does not bind a volume that it names, or that is reserved for it, if that is too small", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
     await client.create(PersistentVolume, volume("named", "1Gi") as never);
@@ -81,7 +81,7 @@ describe("a claim", () => {
     );
   });
 
-  it("takes the smallest volume that fits, which stays when the claim goes and is to be retained", async () => {
+  it("binds the smallest fitting volume, which stays when the claim is deleted and retained", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
     for (const [name, size] of [
@@ -102,7 +102,7 @@ describe("a claim", () => {
     expect((await simulation.get(PersistentVolume, "right")).status?.phase).toBe("Released");
   });
 
-  it("says why it waits: no such class, or nobody to use it yet", async () => {
+  it("reports why it waits: a missing class, or no consumer yet", async () => {
     await using simulation = await Simulation.start();
     const { client } = simulation;
     await client.create(StorageClass, {
@@ -146,7 +146,7 @@ describe("a claim", () => {
     );
   });
 
-  it("of a pod's own comes and goes with the pod", async () => {
+  it("of an ephemeral volume is created and deleted with the pod", async () => {
     await using simulation = await Simulation.start();
     const { spec } = claim("", "1Gi");
     const volumes = [

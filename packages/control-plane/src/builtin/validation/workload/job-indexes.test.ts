@@ -7,7 +7,7 @@ describe("the indexes of a job", () => {
     expect(indexesIn("0,2-4", 5)).toEqual({ total: 4 });
   });
 
-  it("rise, and stay below the completions", () => {
+  it("are ascending, and below the completions", () => {
     expect(indexesIn("3,1", 5).complaint).toBe("non-increasing order, previous: 3, current: 1");
     expect(indexesIn("3-3", 5).complaint).toBe("non-increasing order, previous: 3, current: 3");
     expect(indexesIn("1-7", 5).complaint).toBe('too large index: "7"');
@@ -15,7 +15,7 @@ describe("the indexes of a job", () => {
     expect(indexesIn("1-2-3", 5).complaint).toContain('the fragment "1-2-3" violates');
   });
 
-  it("are done or failed, not both", () => {
+  it("are completed or failed, not both", () => {
     expect(sharedIndex("0,2-4", "1,5", 9)).toBeUndefined();
     expect(sharedIndex("0,2-4", "3", 9)).toBe(3);
   });
