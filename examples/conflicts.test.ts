@@ -22,7 +22,7 @@ async function play(scene: Scene, conflictAt: number): Promise<{ hasMet: boolean
 
 describe("a conflict at every single write of the examples", () => {
   it.each(Object.keys(scenes))(
-    "%s comes to the same end",
+    "%s reaches the same end state",
     async (name) => {
       const { end } = await play(scenes[name]!(), NEVER);
       for (let conflictAt = 1; ; conflictAt++) {

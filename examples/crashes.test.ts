@@ -25,7 +25,7 @@ async function play(scene: Scene, crashAt: number): Promise<{ hasCrashed: boolea
 
 describe("a crash after every single write of the examples", () => {
   it.each(Object.keys(scenes))(
-    "%s comes to the same end",
+    "%s reaches the same end state",
     async (name) => {
       const { end } = await play(scenes[name]!(), NEVER);
       for (let crashAt = 1; ; crashAt++) {

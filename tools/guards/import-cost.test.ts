@@ -20,7 +20,7 @@ function loadedWith(index: string): { readonly files: readonly string[]; readonl
 }
 
 // Times scatter; what makes them does not. `npm run bench -- import` measures.
-it.skipIf(!existsSync(INDEX))('`import "setpoint"` loads no more than it must (needs the build)', () => {
+it.skipIf(!existsSync(INDEX))('`import "setpoint"` loads no more than necessary (needs the build)', () => {
   const { files, foreign } = loadedWith(INDEX);
   const bytes = files.reduce((sum, file) => sum + readFileSync(file).length, 0);
   expect.soft(foreign, "load it with process.getBuiltinModule or import() where it is used").toEqual(["node:buffer"]);
@@ -28,7 +28,7 @@ it.skipIf(!existsSync(INDEX))('`import "setpoint"` loads no more than it must (n
   expect.soft(bytes, "let what is heavy load with import() where it is first needed").toBeLessThan(460_000);
 });
 
-it.skipIf(!existsSync(INDEX))("a built file is ASCII, with no line too long to be printed (needs the build)", () => {
+it.skipIf(!existsSync(INDEX))("a built file is ASCII, without overlong lines (needs the build)", () => {
   for (const file of loadedWith(INDEX).files) {
     const code = readFileSync(file, "utf8");
     expect.soft(/[^\0-\x7f]/.exec(code)?.[0], file).toBeUndefined();

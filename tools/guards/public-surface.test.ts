@@ -43,7 +43,7 @@ function entriesOf({ name, folder, manifest }: Package): readonly [string, strin
 }
 
 describe("the public surface", () => {
-  it.each(packages().map((one) => [one.name, one] as const))("of %s is what its list says", async (name, one) => {
+  it.each(packages().map((one) => [one.name, one] as const))("of %s matches its list", async (name, one) => {
     const sections = entriesOf(one).map(([entry, source]) => [
       `${entry}:`,
       ...exportsOf(source).map((item) => `  ${item}`),

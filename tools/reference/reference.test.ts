@@ -39,7 +39,7 @@ const exported = [
 ].filter(({ folder }) => folder in FOLDERS);
 
 describe("the reference", () => {
-  it.each(Object.keys(FOLDERS))("of %s holds every export (-u writes it)", async (folder) => {
+  it.each(Object.keys(FOLDERS))("of %s contains every export (-u writes it)", async (folder) => {
     const text = page(
       FOLDERS[folder]!,
       exported.filter((each) => each.folder === folder),

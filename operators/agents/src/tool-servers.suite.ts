@@ -218,7 +218,7 @@ export function toolServersSuite(place: Place): void {
     // What is asked each second is never idle in time that runs 50 times faster.
     const each = place.isVirtual ? ([["1ms", 11]] as const) : [];
     it.each([["-5s", 1], ["soon", 1], ...each] as const)(
-      "an interval of %s does not make it ask without end",
+      "an interval of %s does not cause endless requests",
       async (interval, most) => {
         await using world = await create({ refresh: "10h" });
         world.answers.set(URL_A, ["a"]);

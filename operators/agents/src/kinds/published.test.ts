@@ -34,7 +34,7 @@ function rulesOf(schema: Rules, path = "spec"): readonly string[] {
 
 describe.skipIf(!isThere)("kagent's published CRDs (skipped where ../shared/fixtures/agents is absent)", () => {
   it.each(agentKinds.map((kind) => [kind.plural, kind] as const))(
-    "%s: ours takes what theirs takes, and has their rules",
+    "%s: our schema accepts what theirs accepts, and has their rules",
     (plural, kind) => {
       const theirs = published(plural);
       const ours = kind.crd();

@@ -189,7 +189,7 @@ describe("a valid project with one mutation", () => {
   });
 
   it.each(MUTATIONS.map((mutate, index) => [index, mutate] as const))(
-    "mutation %i is answered with its place",
+    "mutation %i is reported with its place",
     async (index, mutate) => {
       const random = seededRandom(Number(process.env.SETPOINT_SEED ?? 1) + index);
       const spoilt = mutate((items) => items[Math.floor(random.next() * items.length)]!);

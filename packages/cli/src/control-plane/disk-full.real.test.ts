@@ -32,7 +32,7 @@ async function expectUndone(client: Client, acknowledged: readonly string[], ref
 }
 
 it.skipIf(process.getuid?.() !== 0)(
-  "refuses writes while the disk is full, goes on reading, and takes writes again (needs root to mount a small disk)",
+  "refuses writes while the disk is full, keeps reading, and accepts writes again (needs root to mount a small disk)",
   { timeout: 120_000 },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-full-"));

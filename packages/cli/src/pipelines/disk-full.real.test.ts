@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { ProjectFolder } from "./testing/project-folder.js";
 
 it.skipIf(process.getuid?.() !== 0)(
-  "a full disk fails the run that needs room, keeps the last good table, and is over when there is room (needs root to mount a small disk)",
+  "a full disk fails the run that needs space, keeps the last good table, and is no problem once there is space (needs root to mount a small disk)",
   { timeout: 120_000 },
   async () => {
     using project = ProjectFolder.with({ "models/a.sql": "-- @materialize: true\nSELECT range AS n FROM range(1000)" });

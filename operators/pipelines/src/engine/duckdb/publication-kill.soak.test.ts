@@ -45,7 +45,7 @@ const WRITES: readonly (readonly [string, TableWrite, number])[] = [
 
 describe("kill -9 of the engine at every statement of a publication", () => {
   it.each(WRITES.filter(([name]) => CHOSEN?.includes(name) ?? true))(
-    "%s: the table, its stamp and its ledger are the old or the new ones, never between",
+    "%s: the table, its stamp and its ledger are the old or the new ones, never a mix",
     async (_, write, newRows) => {
       const folder = mkdtempSync(join(tmpdir(), "pipelines-kill-"));
       const [armed, script] = [join(folder, "armed"), join(folder, "killer.mjs")];

@@ -86,7 +86,7 @@ describe("CertificateAuthority", () => {
     expect(clock.now()).toBeGreaterThan(own.dueAtMs(certificate));
   });
 
-  it.skipIf(!hasOpenssl())("makes what OpenSSL verifies, and signs its requests (skipped without openssl)", () => {
+  it.skipIf(!hasOpenssl())("makes certificates that OpenSSL verifies, and signs its requests (skipped without openssl)", () => {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-certificates-"));
     const run = (...args: string[]): string =>
       execFileSync("openssl", args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
