@@ -1,4 +1,4 @@
-/** Children are applied as desired and pruned when they no longer are; drift and deletes are put right. */
+/** Applies children as desired, prunes those that are no longer desired, and corrects drift and deletes. */
 import { controller, resource, run } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { Service } from "setpoint/kinds/v1";
@@ -25,7 +25,7 @@ export const websites = controller(Website, {
           template: { metadata: { labels }, spec: { containers: [{ name: "web", image }] } },
         },
       },
-      { yields: ["spec.replicas"] }, // a HorizontalPodAutoscaler may take them over
+      { yields: ["spec.replicas"] }, // an autoscaler may set them
     );
     if (port !== undefined) {
       await ctx.apply(Service, { metadata: { name }, spec: { selector: labels, ports: [{ port }] } });

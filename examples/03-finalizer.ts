@@ -1,8 +1,9 @@
-/** What lies outside the cluster is undone before the object goes, even if it was deleted while the operator was down. */
+/** Undoes work outside the cluster before the object is deleted, even if that happened while the operator was down. */
 import { controller, k8s, resource, run } from "setpoint";
 import { z } from "zod";
 
-// `finalize` sees the latest spec alone: what a record is found by must not change, or the old record would stay for good.
+// `finalize` gets the latest spec only: a field that identifies the record must be immutable, or old records stay
+// forever.
 const host = z.string().meta(k8s.rules(k8s.rule("self == oldSelf", "cannot change: create another DnsRecord")));
 
 export const DnsRecord = resource("dns.example.com/v1/DnsRecord", {
@@ -20,7 +21,7 @@ export const dnsRecords = (dns: Dns) =>
     async reconcile({ spec }, ctx) {
       await ctx.effect("put record", (signal) => dns.put(spec.host, spec.address, signal));
     },
-    // With it, the finalizer setpoint.dev/dnsrecords is added before the first reconcile, and removed when this is done.
+    // Adds the finalizer setpoint.dev/dnsrecords before the first reconcile, and removes it when this function is done.
     async finalize({ spec }, ctx) {
       await ctx.effect("remove record", (signal) => dns.remove(spec.host, signal));
     },

@@ -1,4 +1,4 @@
-/** Reads are tracked: when what a run has read changes or appears, it runs again. Nobody writes a watch mapping. */
+/** Reads are tracked: a run repeats when an object that it read changes or appears. No watch mapping is needed. */
 import { controller, resource, run } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { z } from "zod";

@@ -1,4 +1,6 @@
-/** A slow external system: an effect starts the work, and the wait for it shows as a condition. Example 03 has the way back. */
+/**
+ * A slow external system: an effect starts the work, and the wait shows as a condition. Example 03 shows the cleanup.
+ */
 import { controller, done, resource, run, waitFor } from "setpoint";
 import { z } from "zod";
 
@@ -18,7 +20,7 @@ export const databases = (provider: Provider) =>
   controller(Database, {
     async reconcile(database, ctx) {
       const { metadata, spec, status } = database;
-      const token = metadata.uid; // every object has one, and an object made again under this name has another
+      const token = metadata.uid; // unique: an object recreated under this name has another uid
       const create = (signal: AbortSignal) => provider.create(token, spec.size, signal);
       const id = status?.id ?? (await ctx.effect("create", create));
       ctx.status({ id });

@@ -1,4 +1,4 @@
-/** Objects are completed and checked before they are stored. Certificates, their renewal and installation come along. */
+/** Defaults and validates objects before they are stored. Setpoint issues, renews and installs the certificates. */
 import { app, mutating, RefusedError, resource, run, validating } from "setpoint";
 import { z } from "zod";
 

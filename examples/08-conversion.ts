@@ -1,4 +1,4 @@
-/** Two versions of one kind: clients use either, objects are stored in the newer, a webhook converts. */
+/** Two versions of one kind: clients use either, objects are stored in the newer one, and a webhook converts. */
 import { app, resource, run } from "setpoint";
 import { z } from "zod";
 

@@ -20,7 +20,7 @@ export const invoices = (client: Client) =>
       kindRoute(Invoice, {
         path: "total",
         async handle({ name, namespace, signal }) {
-          // An invoice that is not there is the API server's 404, passed on as it is.
+          // If the invoice is missing, the caller gets the API server's 404.
           const { spec } = await client.get(Invoice, name, { namespace, signal });
           return { json: { cents: spec.lines.reduce((sum, { cents }) => sum + cents, 0) } };
         },

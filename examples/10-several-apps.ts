@@ -1,4 +1,4 @@
-/** Two apps in one process: one connection, one cache for each kind, one webhook server, one lease if asked for. */
+/** Two apps in one process share a connection, a cache per kind, a webhook server and, if enabled, a lease. */
 import { app, controller, resource, run, validating } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { z } from "zod";
@@ -35,7 +35,7 @@ export const rooms = app({
   unmanaged: [Team],
   loops: [
     controller(Desk, {
-      uses: [Team], // the same cache as the other app's
+      uses: [Team], // shares the other app's cache
       async reconcile({ spec }, ctx) {
         ctx.status({ seats: (await ctx.get(Team, spec.team)).spec.members.length });
       },

@@ -15,8 +15,8 @@ export const greetings = controller(Greeting, {
 });
 
 /**
- * The same in every process. `name` is the Lease's: another operator in this namespace needs another one. On shutdown the
- * lease is released at once; after a crash the other process takes over when it expires (15 s).
+ * The same in every process. `name` is the Lease's name: another operator in this namespace needs another one. A
+ * shutdown releases the lease at once; after a crash the other process takes over when it expires (15 s).
  */
 export const options: Partial<ManagerOptions> = { name: "greetings", leaderElection: {} };
 

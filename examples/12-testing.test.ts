@@ -1,4 +1,4 @@
-/** Testing an operator: the real API server in this process, on virtual time, with crashes and faults at will. */
+/** Tests an operator against a real API server in this process, on virtual time, with injected crashes and faults. */
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { Service } from "setpoint/kinds/v1";
 import { errorAnswer, TestEnvironment } from "setpoint/testing";

@@ -8,7 +8,7 @@ export const Step = resource("release.example.com/v1/Step", {
   spec: z.object({
     after: z.array(z.string()).optional(),
     image: z.string(),
-    /** How many replicas of a Deployment; without it, the step is a Job. */
+    /** The replicas of a Deployment; without this field, the step is a Job. */
     replicas: z.int().min(1).optional(),
   }),
   status: z.object({ finished: z.string().optional() }),
@@ -16,9 +16,9 @@ export const Step = resource("release.example.com/v1/Step", {
 
 export const steps = controller(Step, {
   owns: [Deployment, Job],
-  refs: (step) => step.spec.after ?? [], // by name; cycles show as an error on each of their objects
+  refs: (step) => step.spec.after ?? [], // by name; a cycle shows as an error on each of its objects
   async reconcile(step, ctx) {
-    ctx.requireRefs(); // waits where a step before this one is missing or has failed
+    ctx.requireRefs(); // waits while an earlier step is missing or has failed
     const { image, replicas } = step.spec;
     const containers = [{ name: "step", image }];
     if (replicas !== undefined) {
@@ -29,9 +29,9 @@ export const steps = controller(Step, {
       });
       const { observedGeneration, updatedReplicas, readyReplicas } = deployment.status ?? {};
       const isCurrent = observedGeneration === deployment.metadata.generation && updatedReplicas === replicas;
-      if (!isCurrent || readyReplicas !== replicas) return waitFor("DeploymentReady"); // so do the steps after it
+      if (!isCurrent || readyReplicas !== replicas) return waitFor("DeploymentReady"); // later steps wait, too
     } else {
-      // A Job cannot change: each generation of the step has one of its own.
+      // A Job is immutable: each generation of the step gets a new one.
       const name = `${step.metadata.name}-${step.metadata.generation}`;
       const template = { spec: { containers, restartPolicy: "Never" as const } };
       const job = await ctx.apply(Job, { metadata: { name }, spec: { backoffLimit: 0, template } });

@@ -2,7 +2,7 @@ import { errorAnswer, TestEnvironment } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { type Scene, scenes, stateOf } from "./scenes.testing.js";
 
-/** No write meets a conflict. */
+/** No write is answered with a conflict. */
 const NEVER = 0;
 
 /** Plays a story in which the server answers the `conflictAt`th write of the operator with a conflict. */

@@ -2,10 +2,10 @@ import { TestEnvironment } from "setpoint/testing";
 import { describe, expect, it } from "vitest";
 import { type Scene, scenes, stateOf } from "./scenes.testing.js";
 
-/** Far beyond the writes of any example. */
+/** More writes than any example makes. */
 const NEVER = 1_000_000;
 
-/** Plays a story. After the `crashAt`th write the process is gone, and another one is started. */
+/** Plays a story. After the `crashAt`th write the process crashes, and another one starts. */
 async function play(scene: Scene, crashAt: number): Promise<{ hasCrashed: boolean; end: unknown }> {
   await using env = await TestEnvironment.create({ ...scene.options, seed: crashAt });
   const first = env.operator;
@@ -17,7 +17,7 @@ async function play(scene: Scene, crashAt: number): Promise<{ hasCrashed: boolea
     if (!first.hasCrashed || isRestarted) continue;
     isRestarted = true;
     await env.start();
-    // A lease of the dead runs out first.
+    // The lease of the crashed process expires first.
     await env.advance("30s");
   }
   return { hasCrashed: first.hasCrashed, end: [await stateOf(env, scene), scene.outside?.()] };

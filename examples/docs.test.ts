@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 const text = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 
-/** Whether a link of a page leads somewhere: to a file, and to a heading in it where one is named. */
+/** Whether a link of a page points to an existing file and, if it names one, an existing heading. */
 function leads(target: URL, path: string | undefined, page: string, heading: string | undefined): boolean {
   if (path && !existsSync(target)) return false;
   if (heading === undefined) return true;

@@ -255,7 +255,7 @@ describe("the examples", () => {
     const texts = readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, "utf8"));
     expect(texts.length).toBeGreaterThan(3);
     expect(texts.join("").split("\n").length).toBeLessThan(400);
-    // As Node runs them: it takes files by the names that they have.
+    // Uses the real file names, because Node loads them by these.
     expect(texts.join("")).not.toMatch(/from "\.\/[\w-]+\.js"/);
   });
 });

@@ -42,7 +42,7 @@ let folder: string;
 let plane: ControlPlane;
 
 beforeAll(async () => {
-  // Beside the sources, so that the process finds the packages: their builds, as a user would.
+  // Beside the sources, so that the process resolves the built packages, as for a user.
   folder = mkdtempSync(join(import.meta.dirname, "dist", "processes-"));
   plane = await controlPlane({ listen: {} });
   writeFileSync(join(folder, "kubeconfig"), plane.kubeconfig!, { mode: 0o600 });
@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A program in a process of its own. */
+/** A program in its own process. */
 class Program implements AsyncDisposable {
   readonly process: ChildProcess;
   readonly ended: Promise<number | null>;
@@ -77,7 +77,7 @@ class Program implements AsyncDisposable {
   }
 }
 
-/** An example as Node runs it: as it is where Node reads TypeScript, else translated. */
+/** An example run by Node: unchanged if Node supports TypeScript, otherwise compiled. */
 async function runnable(name: string): Promise<string> {
   const file = join(import.meta.dirname, `${name}.ts`);
   if ((process.features as { typescript?: unknown }).typescript) return file;
@@ -138,7 +138,7 @@ describe("processes", () => {
     await create("c");
     expect(await until(() => greeted("c"))).toBe("Hello, c!");
     expect(await holder()).toMatch(/^third/);
-    // Who takes over finds what is done, and does not do it again.
+    // The successor finds the finished work, and does not repeat it.
     expect(await Promise.all(["a", "b"].map(versionOf))).toEqual([versionOfA, versionOfB]);
   }, 90_000);
 

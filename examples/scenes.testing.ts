@@ -17,11 +17,11 @@ export type Story = (env: TestEnvironment) => Promise<unknown>;
 
 export interface Scene {
   readonly options: TestEnvironmentOptions;
-  /** What people do, one step after the other. */
+  /** User actions, in order. */
   readonly story: readonly Story[];
-  /** What the world outside looks like. */
+  /** The state of the external world. */
   readonly outside?: () => unknown;
-  /** How many writes the operator makes. */
+  /** The number of writes that the operator makes. */
   readonly writes: number;
 }
 
@@ -41,7 +41,7 @@ const deleted =
   (env) =>
     env.client.delete(kind, "a", here);
 
-/** Every example with a reconcile, through creation, change and, where that is more than garbage collection, its end. */
+/** Every example with a reconcile: creation, change and, if that is more than garbage collection, deletion. */
 export const scenes: Readonly<Record<string, () => Scene>> = {
   "01-minimal": () => ({
     options: { kinds: [Greeting], loops: [greetings] },
@@ -135,7 +135,9 @@ export const scenes: Readonly<Record<string, () => Scene>> = {
   }),
 };
 
-/** All objects of the example's kinds and their children, with who owns which of their fields, without what each run has anew. */
+/**
+ * All objects of the example's kinds and their children, with field ownership, without values that differ in each run.
+ */
 export async function stateOf(env: TestEnvironment, { options }: Scene): Promise<unknown> {
   const kinds = [...(options.kinds as readonly unknown[] as readonly Kind[]), ConfigMap, Deployment, Service];
   const lists = await Promise.all(kinds.map((kind) => env.client.list(kind, here)));
@@ -145,5 +147,5 @@ export async function stateOf(env: TestEnvironment, { options }: Scene): Promise
 }
 
 const VOLATILE = ["uid", "resourceVersion", "creationTimestamp", "time", "lastTransitionTime", "generation"];
-/** In the keys of owned fields. */
+/** uids within the keys of owned fields. */
 const UID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

@@ -1,4 +1,4 @@
-/** What the page on testing shows, beside example 12: faults, cuts, seeds and forks. */
+/** The examples of the page on testing besides example 12: faults, cuts, seeds and forks. */
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { errorAnswer, TestEnvironment } from "setpoint/testing";
 import { expect, it } from "vitest";

@@ -1,2 +1,2 @@
-/** What the guide saves under this name. */
+/** The file that the guide tells readers to save. */
 export { Greeting, greetings } from "../01-minimal.js";

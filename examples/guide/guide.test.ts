@@ -10,17 +10,17 @@ import { afterAll, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const guide = readFileSync(join(root, "docs/guide.md"), "utf8");
-/** Within the workspace, so that its files find the packages: their builds, as a user would. */
+/** Within the workspace, so that the files resolve the built packages, as for a user. */
 const folder = mkdtempSync(join(root, "examples/dist/guide-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The code that the guide says to save under this name. */
+/** The code that the guide saves under this name. */
 function saved(name: string): string {
   const [, after = ""] = guide.split(`Save this as \`${name}\``);
   return /```ts \S+\n(.*?)```/s.exec(after)![1]!;
 }
 
-/** The lines of what the section on running it types into its terminals, one after the other. */
+/** The terminal lines of the section on running it, in order. */
 function terminals(): readonly (readonly string[])[] {
   const section = guide.split(/^## /m).find((text) => text.startsWith("3. Run it")) ?? "";
   return [...section.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text]) => text!.trimEnd().split("\n"));
@@ -36,7 +36,7 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(own), PATH: path };
 }
 
-/** A line that goes on until it is told to end. */
+/** A command that runs until it is stopped. */
 class Terminal implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
@@ -73,7 +73,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** `node FILE.ts` where Node reads TypeScript; elsewhere what a reader of the guide has tsx for. */
+/** Keeps `node FILE.ts` if Node supports TypeScript; otherwise compiles the file, where the guide recommends tsx. */
 async function asNodeRunsIt(line: string): Promise<string> {
   if ((process.features as { typescript?: unknown }).typescript) return line;
   const bundle = await rolldown({ input: join(folder, "greetings.ts"), external: ["setpoint", "zod"] });
@@ -84,7 +84,7 @@ async function asNodeRunsIt(line: string): Promise<string> {
 
 it("the guide can be followed line by line", async () => {
   for (const name of ["greetings.ts", "greetings.test.ts"]) writeFileSync(join(folder, name), saved(name));
-  // A reader has no workspace above the folder, whose configuration would be found.
+  // A reader's folder has no workspace above it whose configuration would apply.
   writeFileSync(join(folder, "vitest.config.mjs"), "export default {};\n");
   const env = environment();
   const metrics = `127.0.0.1:${await freePort()}`;

@@ -1,9 +1,9 @@
-/** What @kubernetes/client-node is asked for most, here: load a config, list, patch, watch with a cache that survives. */
+/** Common calls of @kubernetes/client-node in Setpoint: load a config, list, patch, watch with a robust cache. */
 import { type Client, isNotFound } from "setpoint";
 import { Informers } from "setpoint/informer";
 import { ConfigMap, Pod } from "setpoint/kinds/v1";
 
-/** new KubeConfig(), loadFromDefault(), makeApiClient(CoreV1Api) became `await connect()`, which gives the client. */
+/** `await connect()` replaces new KubeConfig(), loadFromDefault() and makeApiClient(CoreV1Api). */
 export async function label(client: Client, name: string, team: string): Promise<boolean> {
   try {
     // api.patchNamespacedPod({ … }, setHeaderOptions("Content-Type", PatchStrategy.MergePatch))
@@ -16,7 +16,7 @@ export async function label(client: Client, name: string, team: string): Promise
   }
 }
 
-/** makeInformer(…) with on("error", restart): this one goes on by itself, through cuts, 410s and silent streams. */
+/** Replaces makeInformer(…) with on("error", restart): survives cuts, 410s and silent streams by itself. */
 export async function settings(client: Client, changed: (name: string) => void, signal: AbortSignal): Promise<void> {
   await using informers = new Informers(client);
   using configMaps = informers.for(ConfigMap, { namespaces: ["default"] });

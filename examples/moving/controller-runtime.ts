@@ -1,4 +1,4 @@
-/** A reconciler as kubebuilder's tutorial writes it, here: CreateOrUpdate, a mapped watch, RequeueAfter. */
+/** The reconciler of kubebuilder's tutorial in Setpoint: CreateOrUpdate, a mapped watch, RequeueAfter. */
 import { controller, mapped, requeueAfter, resource, run } from "setpoint";
 import { Deployment } from "setpoint/kinds/apps/v1";
 import { ConfigMap, Namespace } from "setpoint/kinds/v1";

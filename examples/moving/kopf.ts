@@ -1,4 +1,4 @@
-/** Handlers of kopf, here: create and update are one reconcile, delete is finalize, a timer is requeueAfter. */
+/** kopf's handlers in Setpoint: create and update are one reconcile, delete is finalize, a timer is requeueAfter. */
 import { controller, requeueAfter, resource, run, terminal } from "setpoint";
 import { PersistentVolumeClaim } from "setpoint/kinds/v1";
 import { z } from "zod";

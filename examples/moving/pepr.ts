@@ -1,4 +1,4 @@
-/** A capability of Pepr, here: When(a.Pod).IsCreated() with Mutate, Validate and Watch. */
+/** A Pepr capability in Setpoint: When(a.Pod).IsCreated() with Mutate, Validate and Watch. */
 import { app, mutating, RefusedError, validating, watcher } from "setpoint";
 import { Pod } from "setpoint/kinds/v1";
 
@@ -24,7 +24,7 @@ export const hello = (log: (line: string) => void) =>
         },
       }),
     ],
-    // .Watch((pod, phase) => …): the steps of each pod in order, with retries. Each start adds the pods that are there; of
-    // those deleted while it was down it hears only with a finalizer.
+    // .Watch((pod, phase) => …): the events of each pod in order, with retries. Each start calls add for existing pods.
+    // Deletes while it was down are only seen with a finalizer.
     loops: [watcher(Pod, { add: ({ metadata }) => log(`${metadata.name} is there`) })],
   });

@@ -1,4 +1,4 @@
-/** What a cluster consists of: desired states as plain data, made of the cluster alone. */
+/** The children of a cluster: desired states as plain data, derived from the cluster alone. */
 import { createHash } from "node:crypto";
 import type { Desired, ObjectOf } from "setpoint";
 import type { StatefulSet } from "setpoint/kinds/apps/v1";
@@ -27,7 +27,7 @@ export function settings(cluster: PostgresCluster): Desired<ObjectOf<typeof Conf
   };
 }
 
-/** Without an address of its own, so that each server has a name; and one for clients. */
+/** A headless Service that gives each server a name, and one for clients. */
 export function services(cluster: PostgresCluster): readonly Desired<ObjectOf<typeof Service>>[] {
   const { name } = cluster.metadata;
   const spec = { selector: labelsOf(cluster), ports: [{ name: "postgres", port: PORT }] };
@@ -37,7 +37,7 @@ export function services(cluster: PostgresCluster): readonly Desired<ObjectOf<ty
   ];
 }
 
-/** `configuration` is what the servers read when they start: its hash on the pods restarts them when it changes. */
+/** `configuration` is what the servers read at start: its hash on the pods restarts them when it changes. */
 export function servers(cluster: PostgresCluster, configuration: string): Desired<ObjectOf<typeof StatefulSet>> {
   const { name } = cluster.metadata;
   const { instances, storage } = cluster.spec;

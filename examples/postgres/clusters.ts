@@ -1,4 +1,4 @@
-/** Keeps a cluster's children as its spec says, and tells in its status how many servers are ready. */
+/** Keeps a cluster's children as its spec says, and shows in its status how many servers are ready. */
 import { randomBytes } from "node:crypto";
 import { controller } from "setpoint";
 import { StatefulSet } from "setpoint/kinds/apps/v1";
@@ -12,7 +12,7 @@ export const clusters = controller(PostgresCluster, {
   owns: [StatefulSet, Service, ConfigMap, Secret, CronJob, PodDisruptionBudget],
   async reconcile(cluster, ctx) {
     const { backupSchedule, instances } = cluster.spec;
-    // A password is made once: what a run creates is never applied again, and goes with the cluster.
+    // The password is created once: `create` is never repeated, and the Secret is deleted with the cluster.
     const name = secretName(cluster.metadata.name);
     if (!(await ctx.find(Secret, name))) {
       const password = randomBytes(24).toString("base64url");

@@ -1,10 +1,13 @@
-/** Keeps databases in a cluster's servers: an external system, which a finalizer leaves clean. */
+/** Keeps databases in a cluster's servers, an external system. A finalizer cleans up. */
 import { controller, done, findCondition, waitFor } from "setpoint";
 import { Secret } from "setpoint/kinds/v1";
 import { secretName } from "./children.ts";
 import { PostgresCluster, PostgresDatabase } from "./kinds.ts";
 
-/** A connection to the servers, as any driver gives it. Both calls may be repeated: a run may be, after a crash. */
+/**
+ * A connection to the servers, as any driver provides it. Both calls must be idempotent: a run may repeat after a
+ * crash.
+ */
 export interface Servers {
   ensureDatabase(at: Address, name: string, owner: string, signal: AbortSignal): Promise<void>;
   dropDatabase(at: Address, name: string, signal: AbortSignal): Promise<void>;
@@ -22,7 +25,7 @@ export const databases = (servers: Servers) =>
   controller(PostgresDatabase, {
     uses: [PostgresCluster, Secret],
     async reconcile({ metadata, spec }, ctx) {
-      // Where the cluster or its Secret is missing, the run waits until it appears. A change of either repeats it.
+      // The run waits while the cluster or its Secret is missing. A change of either repeats it.
       const cluster = await ctx.get(PostgresCluster, spec.cluster);
       const secret = await ctx.get(Secret, secretName(spec.cluster));
       if (findCondition(cluster.status?.conditions, "Ready")?.status !== "True") {

@@ -1,4 +1,4 @@
-/** What people write: a cluster of servers, and databases in it. */
+/** The kinds that users write: a cluster of servers, and databases in it. */
 import { k8s, type ObjectOf, resource } from "setpoint";
 import { z } from "zod";
 
@@ -8,14 +8,14 @@ const count = z.int().min(1).max(9).default(1);
 const storage = z.string().default("1Gi").meta(fixed);
 const status = z.object({ ready: z.int().optional() });
 
-/** The first version, without settings and backups: what it lacks is kept while old clients write objects in it. */
+/** The first version, without settings and backups: their values are kept while old clients write objects in it. */
 export const PostgresClusterV1alpha1 = resource("postgres.example.com/v1alpha1/PostgresCluster", {
   spec: z.object({ version, replicas: count, storage }),
   status,
   conditions: true,
 });
 
-/** Alone, it is installed without an app. */
+/** Has no conversion of its own, so it can be installed without an app. */
 export const PostgresClusterV1 = resource("postgres.example.com/v1/PostgresCluster", {
   shortNames: ["pgc"],
   spec: z.object({
@@ -24,7 +24,7 @@ export const PostgresClusterV1 = resource("postgres.example.com/v1/PostgresClust
     storage,
     /** Lines of postgresql.conf. A change restarts the servers one by one. */
     settings: z.record(z.string(), z.string()).default({}),
-    /** When to make a backup, as CronJobs say it. No backups where left out. */
+    /** The schedule of backups in CronJob syntax. Without it there are no backups. */
     backupSchedule: z.string().optional(),
   }),
   status,

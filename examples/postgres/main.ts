@@ -1,4 +1,4 @@
-/** `node main.ts --leader-elect`. This stand-in for a driver only prints: put the client of your choice in its place. */
+/** Run with `node main.ts --leader-elect`. This stand-in for a driver only prints: replace it by a real client. */
 import { run } from "setpoint";
 import { operator } from "./operator.ts";
 

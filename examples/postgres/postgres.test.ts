@@ -12,7 +12,7 @@ import { operator } from "./operator.ts";
 const here = { namespace: "default" };
 const metadata = { ...here, name: "shop" };
 
-/** Servers that remember. */
+/** Fake servers that remember their databases. */
 function fakeServers() {
   const names = new Set<string>();
   const servers: Servers = {
