@@ -1,5 +1,5 @@
-// npm run soak [-- FILTER]: the long random tests. SOAK_EVENTS is how many events each makes (a million unless said
-// otherwise; CI runs a tenth), SOAK_SEED repeats one run.
+// npm run soak [-- FILTER]: the long random tests. SOAK_EVENTS is the number of events of each (a million by default;
+// CI runs a tenth), SOAK_SEED repeats one run.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

@@ -1,5 +1,5 @@
-// Bundles each package's entry points (those its package.json exports) into dist/, beside the declarations of `tsc -b`.
-// One file instead of sixty is what keeps `import "setpoint"` within its budget; dependencies stay external.
+// Bundles the exported entry points of each package into dist/, beside the declarations of `tsc -b`. One file instead
+// of sixty keeps `import "setpoint"` within its budget; dependencies stay external.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,7 +28,7 @@ function entriesOf(folder, target) {
     .map((file) => relative(folder, file));
 }
 
-/** A large table is read several times faster from a string than as code. */
+/** A large table parses several times faster from a string than as code. */
 const jsonAsText = {
   name: "json-as-text",
   load(id) {
@@ -41,7 +41,7 @@ const jsonAsText = {
 
 const FILE_BESIDE = /new URL\("(\.\/[\w-]+\.json)", import\.meta\.url\)/g;
 
-/** A table that is read at run time goes along as a file; Node need not look at it before. */
+/** Emits a table that is read at run time as a separate file, so that Node does not parse it on import. */
 const jsonFiles = {
   name: "json-files",
   transform(code, id) {
@@ -55,7 +55,7 @@ const jsonFiles = {
 
 function targetsOf(manifest) {
   const exported = Object.values(manifest.exports ?? {}).map((entry) => entry.default);
-  // A command's own file stands in the sources and loads this one, where there is one.
+  // A command's own file is in the sources and loads this one if it exists.
   return [...exported, "./dist/bin.js"].filter((target) => target?.startsWith("./dist/"));
 }
 
@@ -65,7 +65,7 @@ const all = [
   ),
   join(root, "conformance"),
 ];
-/** `bundle.mjs packages/cli …` bundles these alone. */
+/** `bundle.mjs packages/cli …` bundles only these packages. */
 const folders = process.argv.length > 2 ? process.argv.slice(2).map((name) => join(root, name)) : all;
 for (const folder of folders) {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -88,11 +88,11 @@ for (const folder of folders) {
       chunkFileNames: "chunks/[name]-[hash].js",
       assetFileNames: "chunks/[name]-[hash][extname]",
       codeSplitting: { groups: eagerChunks(folder, sources) },
-      // Comments and blanks cost parse time and memory at every import; names stay, so that stack traces read well.
+      // Comments and blanks cost parse time and memory at every import; names stay for readable stack traces.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     },
   });
-  // Chunks are named by their content: those of earlier builds would pile up and be published.
+  // Chunk names contain a content hash: files of earlier builds would accumulate and be published.
   const chunks = join(folder, "dist/chunks");
   const current = new Set(output.map(({ fileName }) => fileName));
   for (const name of existsSync(chunks) ? readdirSync(chunks) : []) {

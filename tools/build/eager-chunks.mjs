@@ -1,13 +1,13 @@
 import { basename, join } from "node:path";
 
-/** Folders with entry points that a package's `index` shares modules with, the most elementary first. */
+/** Folders with entry points that share modules with a package's `index`, the most basic ones first. */
 const SMALLER = ["kinds", "manager"];
 
 /**
- * Where the modules go that more than one file needs. Left alone, a bundler makes a file for each set of entry points that
- * share something, dozens in all, and opening one costs an import as much as compiling fifty kilobytes. Here there is one
- * file for each folder of smaller entry points, with what those need of `index`, one for the rest of what `index` loads
- * with it, and one for what is shared by those that are loaded later and need no further package.
+ * Assigns modules that several files need to chunks. By default a bundler makes a chunk for each set of entry points
+ * that share something, dozens in all, and opening one costs an import as much as compiling fifty kilobytes. Here there
+ * is one chunk for each folder of smaller entry points, with the parts of `index` that those need, one for the rest
+ * that `index` loads eagerly, and one for modules that lazily loaded files share and that need no further package.
  */
 export function eagerChunks(folder, entries) {
   const index = "src/index.ts";
@@ -36,10 +36,12 @@ function isSmaller(entry, name) {
   return entry.startsWith(`src/${name}/`) && entry !== `src/${name}/index.ts`;
 }
 
-/** What is bundled: files, and the helpers that the toolchain adds. */
+/** Bundled modules: files, and the helpers that the toolchain adds. */
 const OWN = /^(\0|[./]|[A-Z]:|@oxc-project\/runtime)/;
 
-/** Whether a module needs a package that `index` does not load: others are not to load it on its account. */
+/**
+ * Whether a module needs a package that `index` does not load. Such a module must not be in a chunk that others load.
+ */
 function packagesBeyond(isEager) {
   const known = new Map();
   const needsMore = (id, graph) => {
@@ -56,7 +58,7 @@ function packagesBeyond(isEager) {
   return needsMore;
 }
 
-/** Whether a module is loaded with others, dynamic imports aside. */
+/** Whether a module is reachable from the start modules by static imports. */
 function reachedFrom(starts) {
   let reached;
   return (id, graph) => {

@@ -1,9 +1,9 @@
 import { parseAst } from "rolldown/parseAst";
 
 /**
- * Puts each statement and each member of a class on a line of its own, so that a stack trace of minified code names a place
- * and an uncaught error prints one statement, not the whole file. Texts become ASCII: a single other character doubles
- * what the engine keeps of a file.
+ * Puts each statement and each class member on its own line, so that a stack trace of minified code names a position
+ * and an uncaught error prints one statement, not the whole file. Escapes strings to ASCII: a single other character
+ * doubles the memory that the engine needs for a file.
  */
 export const lineBreaks = {
   name: "line-breaks",
@@ -23,7 +23,7 @@ function broken(code) {
   return starts.map((start, at) => code.slice(start, starts[at + 1])).join("\n");
 }
 
-/** Where the members of bodies begin: of files, blocks, classes and cases. */
+/** Collects the start of each member of files, blocks, classes and switch cases. */
 function collectStarts(node, starts) {
   if (node === null || typeof node !== "object") return;
   if (Array.isArray(node)) {

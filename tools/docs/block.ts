@@ -12,10 +12,10 @@ export interface Block {
   readonly page: string;
   /** The first line of its code, counted from 1. */
   readonly line: number;
-  /** What stands behind the language: the file that it is an excerpt of, or nothing. */
+  /** The text after the language: the file that the block is an excerpt of, or empty. */
   readonly tag: string;
   readonly lines: readonly string[];
-  /** Whether nothing but space stands between it and the next heading, or the end. */
+  /** Whether only white space follows it up to the next heading or the end. */
   readonly endsSection: boolean;
 }
 
@@ -34,15 +34,15 @@ export function blocksOf({ path, text }: Page): readonly Block[] {
 }
 
 /**
- * The blocks that are compiled together: one goes on where the last one of its page ended, unless it imports, or declares
- * a name of theirs anew. In the reference each example stands alone, and what a section ends with is no example: the
- * compiler itself has declared it.
+ * The blocks that are compiled together: a block continues the previous one of its page, unless it has imports or
+ * redeclares a name. In the reference each example is separate, and the last block of a section is no example but a
+ * declaration written by the compiler.
  */
 export function modulesOf(page: Page): readonly (readonly Block[])[] {
   const isReference = page.path.startsWith("docs/reference/");
   const modules: Block[][] = [];
   for (const block of blocksOf(page)) {
-    // An excerpt is compiled with the file that it names; another test holds them together.
+    // An excerpt is compiled with the file that it names; another test compares them.
     if (block.tag !== "" || (isReference && block.endsSection)) continue;
     const last = modules.at(-1);
     const isAnew = isReference || imports(block) || (last && declares(last, declaredIn(block)));
@@ -52,12 +52,12 @@ export function modulesOf(page: Page): readonly (readonly Block[])[] {
   return modules;
 }
 
-/** Whether a block says where its names come from. */
+/** Whether a block has imports. */
 export function imports({ lines }: Block): boolean {
   return lines.some((line) => line.startsWith("import "));
 }
 
-/** The names that a block declares at its top. */
+/** The names that a block declares at its top level. */
 export function declaredIn({ lines }: Block): readonly string[] {
   return lines.flatMap((line) => DECLARATION.exec(line)?.[1] ?? []);
 }

@@ -5,7 +5,7 @@ import { root } from "../guards/sources.js";
 import { type Block, DECLARATION, modulesOf, type Page } from "./block.js";
 import { importsLeftOut } from "./known-names.js";
 
-/** What the compiler says against a line of a page. */
+/** A compiler error on a line of a page. */
 export interface Finding {
   /** `docs/kinds.md`. */
   readonly page: string;
@@ -13,17 +13,17 @@ export interface Finding {
   readonly text: string;
 }
 
-/** `'x' is declared but never used`, and its kin. */
+/** `'x' is declared but never used`, and similar errors. */
 const UNUSED = /^TS6(133|192|196|198|199):/;
 
 /**
- * Compiles the TypeScript of all pages as one program, with the settings of the examples, against the packages as they
- * are built. Each line keeps its number: a module is its page with everything else blank.
+ * Compiles the TypeScript of all pages as one program, with the settings of the examples, against the built packages.
+ * Each line keeps its number: a module is its page with everything else blanked.
  */
 export async function compile(pages: readonly Page[]): Promise<readonly Finding[]> {
   const modules = pages.flatMap((page) => modulesOf(page).map((blocks) => ({ page: page.path, blocks })));
   mkdirSync(join(root, "examples/dist"), { recursive: true });
-  // Within the workspace, so that the modules find the packages.
+  // Within the workspace, so that the modules resolve the packages.
   const folder = mkdtempSync(join(root, "examples/dist/docs-"));
   try {
     const texts = modules.map(({ blocks }) => moduleOf(blocks));
@@ -63,7 +63,7 @@ function tsc(folder: string): Promise<string> {
   const args = [join(root, "node_modules/typescript/bin/tsc"), "-p", ".", "--pretty", "false"];
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
-      // It exits with 1 or 2 where it has something to say.
+      // The compiler exits with 1 or 2 if there are errors.
       if (error && (typeof error.code !== "number" || error.code > 2)) reject(new Error(stderr, { cause: error }));
       else resolve(stdout);
     });
@@ -84,7 +84,7 @@ function findingsIn(output: string, moduleAt: (file: string) => Module): readonl
       if (!file || !message) throw new Error(`the compiler did not run: ${text}`);
       const { page, lines } = moduleAt(file);
       const code = lines[Number(line) - 1] ?? "";
-      // What a block declares at its top is for the reader to use; line 1 holds the imports that blocks leave out.
+      // Blocks may declare names that they do not use; line 1 holds the imports that blocks leave out.
       const isFree = UNUSED.test(message) && (Number(line) === 1 || DECLARATION.test(code));
       return isFree ? [] : [{ page, text: `${page}:${line}: ${message}` }];
     });

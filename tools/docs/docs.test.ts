@@ -14,7 +14,7 @@ const pages: readonly Page[] = [
   .filter((path) => path.endsWith(".md") && !/(^|\/)(node_modules|dist)\//.test(path))
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
-/** A page on which every block is wrong, in a line that says so. */
+/** A page on which every block has an error, in a marked line. */
 const WRONG: Page = {
   path: "docs/wrong.md",
   text: [
@@ -81,7 +81,7 @@ describe("the code of the docs", () => {
         return isCode && !known.has(at + 1) ? [`${path}: ${line}`] : [];
       });
     });
-    // The loop of the README is JavaScript, so that Node runs it as it is; a test of the command line does.
+    // The loop of the README is JavaScript, so that Node runs it unchanged; a test of the command line does.
     expect(fences).toEqual(["README.md: ```js"]);
   });
 });

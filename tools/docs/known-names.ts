@@ -2,7 +2,7 @@ import { root } from "../guards/sources.js";
 import { declarationsOf } from "../reference/declaration.js";
 import { type Block, declaredIn, imports } from "./block.js";
 
-/** Where a block without imports may take names from; the first that exports one wins. */
+/** The modules from which a block without imports may use names; the first that exports a name wins. */
 const MODULES: Readonly<Record<string, string>> = {
   setpoint: "packages/setpoint/dist/index.d.ts",
   "setpoint/app": "packages/setpoint/dist/app/index.d.ts",
@@ -24,7 +24,7 @@ const MODULES: Readonly<Record<string, string>> = {
   "setpoint/kinds/apps/v1": "packages/setpoint/dist/kinds/builtin/apps/v1.d.ts",
 };
 
-/** Each exported name, with what imports it. */
+/** Each exported name, with its import. */
 const exported = new Map(
   Object.entries(MODULES)
     .reverse()
@@ -36,7 +36,7 @@ const exported = new Map(
     ),
 );
 
-/** The imports, on one line, that the blocks of a module leave out and its page takes for granted. */
+/** The imports, on one line, that the blocks of a module leave out. */
 export function importsLeftOut(blocks: readonly Block[]): string {
   const written = blocks.flatMap(({ lines }) => lines.filter((line) => line.startsWith("import "))).join("\n");
   const known = new Set([...wordsOf(written), ...blocks.flatMap(declaredIn)]);

@@ -1,6 +1,6 @@
 /**
- * What the blocks of the docs take for granted: names that the text around them makes plain, and that readers have of
- * their own. Nothing of Setpoint itself belongs here: a block without imports finds that by its name.
+ * Names that blocks of the docs use without declaring them: the surrounding text explains them, and readers have their
+ * own. Nothing of Setpoint itself belongs here: a block without imports finds that by its name.
  */
 
 import type { Socket } from "node:net";
@@ -37,7 +37,7 @@ const controllerOfOrders = controller(order, { reconcile: () => {} });
 const port = zod.object({ name: zod.string(), port: zod.int() });
 
 declare global {
-  // Kinds, and what looks after them.
+  // Kinds and their controllers.
   const Website: typeof website;
   const Order: typeof order;
   const Step: typeof step;
@@ -53,7 +53,7 @@ declare global {
   const Port: typeof port;
   function addUp(): RouteResult;
 
-  // What a program has at hand.
+  // Values that a program has.
   const Table: GraphKind<{ sql: string }, { rows: number }>;
   const client: Client;
   const edge: Client;
@@ -69,7 +69,7 @@ declare global {
   const openOrders: ReadonlySet<string>;
   const journal: { write(what: string, name: string): Promise<void> };
 
-  // What a program does.
+  // Functions of a program.
   function handle(...what: readonly unknown[]): Promise<void>;
   function probe(signal: AbortSignal): Promise<void>;
   function isReady(object: KubeObject): Promise<boolean>;

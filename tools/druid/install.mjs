@@ -1,4 +1,5 @@
-// Installs Apache Druid 33 and a Kafka broker from Maven Central into the cache, once; prints the folders of their jars.
+// Installs Apache Druid 33 and a Kafka broker from Maven Central into the cache, once; prints the folders of their
+// jars.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -8,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 const cache = process.env.SETPOINT_CACHE ?? join(homedir(), ".cache/setpoint");
 
-/** The folder of the jars; installs them where they are missing. Throws where Maven or the network is. */
+/** The folder of the jars; installs them if they are missing. Throws without Maven or network. */
 export const druidJars = () => jars("druid", "pom.xml");
 export const kafkaJars = () => jars("kafka", "kafka/pom.xml");
 

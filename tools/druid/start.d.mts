@@ -1,12 +1,12 @@
 /** See start.mjs. */
 export interface DruidServers extends AsyncDisposable {
-  /** The router's. */
+  /** The URL of the router. */
   readonly url: string;
   /** The bootstrap server of Kafka. */
   readonly kafka: string;
   readonly dir: string;
   readonly pids: readonly number[];
-  /** Writes lines of text to a topic, which is made by it. */
+  /** Writes lines of text to a topic, and creates the topic. */
   produce(topic: string, lines: readonly string[]): void;
   stop(): Promise<void>;
 }

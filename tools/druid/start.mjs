@@ -17,7 +17,7 @@ import { druidJars, kafkaJars } from "./install.mjs";
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What Druid needs of Java 17. */
+/** JVM flags that Druid needs on Java 17. */
 const OPENINGS = [
   "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
   "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
@@ -25,10 +25,10 @@ const OPENINGS = [
     (name) => `--add-opens=java.base/${name}=ALL-UNNAMED`,
   ),
 ];
-/** Short lives: the second compiler costs more than it gives. */
+/** The processes are short-lived: the second compiler costs more than it gains. */
 const LIGHT = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"];
 
-/** The properties of each process, besides those that all have in common. */
+/** The properties of each process, besides the common ones. */
 const PROCESSES = {
   coordinator: {
     heap: "300m",
@@ -64,7 +64,7 @@ export async function startDruid(options = {}) {
     const cwd = join(dir, name);
     mkdirSync(join(cwd, "tmp"), { recursive: true });
     const log = openSync(join(dir, `${name}.log`), "a");
-    // A group of its own: tasks are processes of the overlord, and end with it.
+    // Its own process group: tasks are children of the overlord, and end with it.
     const child = spawn("java", [`-Djava.io.tmpdir=${join(cwd, "tmp")}`, ...LIGHT, ...args], {
       cwd,
       detached: true,
@@ -85,7 +85,7 @@ export async function startDruid(options = {}) {
     }
     if (!options.dir) rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   };
-  /** Fails with the end of the log where the process ends, or is not ready in time. */
+  /** Fails with the end of the log if the process ends, or is not ready in time. */
   const until = async (name, child, isReady) => {
     for (let tries = 0; !(await isReady()); tries++) {
       if (child.exitCode === null && child.signalCode === null && tries < 1800) {
@@ -170,7 +170,7 @@ export async function startDruid(options = {}) {
     kafka: `127.0.0.1:${kafkaPort}`,
     dir,
     pids: processes.map(({ pid }) => pid),
-    /** Writes lines of text to a topic, which is made by it. */
+    /** Writes lines of text to a topic, and creates the topic. */
     produce(topic, lines) {
       const tool = ["-cp", `${kafkaJars()}/*`, "kafka.tools.ConsoleProducer"];
       const to = ["--bootstrap-server", `127.0.0.1:${kafkaPort}`, "--topic", topic];

@@ -5,7 +5,7 @@ import { isTestSupport, packages } from "./sources.js";
 const LONGEST = 500;
 const MOST_FILES = 25;
 
-/** Generated files are as long as their subject. */
+/** Generated files may have any length. */
 const isGenerated = (text: string): boolean => /^\/\/ Generated /.test(text);
 
 it("source files are short: none has over 500 lines without a reason on top", () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { layersOf, layerTable } from "./layers.js";
 import { importsOf, isTestSupport, type Package, packages, root } from "./sources.js";
 
-/** What each package may use of the others, by name. */
+/** The packages that each package may import, by name. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   setpoint: [],
   "@setpoint/sqlite": ["setpoint"],
@@ -13,7 +13,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "operators/*": ["setpoint", "@setpoint/sqlite"],
 };
 
-/** The bin of `setpoint` is a shim that loads the command line at run time, where that is installed. */
+/** The bin of `setpoint` is a shim that loads the command line at run time if that is installed. */
 const SHIM = "packages/setpoint/src/bin.ts";
 
 const all = packages();
@@ -21,7 +21,7 @@ const sourcesOf = ({ sources }: Package) => sources.filter(({ path }) => !isTest
 const packageOf = (specifier: string) => all.find(({ name }) => specifier === name || specifier.startsWith(`${name}/`));
 const ruleOf = ({ name, folder }: Package) => (folder.startsWith("operators/") ? "operators/*" : name);
 
-/** The imports of files in folders, each with the folder that it comes from and the one that it leads to. */
+/** The imports of files in folders, each with its source and target folder. */
 function folderImports(one: Package) {
   const base = `${one.folder}/src`;
   return sourcesOf(one).flatMap(({ path, text }) => {

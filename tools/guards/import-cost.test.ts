@@ -5,7 +5,7 @@ import { root } from "./sources.js";
 
 const INDEX = join(root, "packages/setpoint/dist/index.js");
 
-/** What `import "setpoint"` loads before it returns: files of the package, and modules from elsewhere. */
+/** What `import "setpoint"` loads eagerly: files of the package, and other modules. */
 function loadedWith(index: string): { readonly files: readonly string[]; readonly foreign: readonly string[] } {
   const files = new Set([index]);
   const foreign = new Set<string>();
@@ -19,7 +19,7 @@ function loadedWith(index: string): { readonly files: readonly string[]; readonl
   return { files: [...files], foreign: [...foreign] };
 }
 
-// Times scatter; what makes them does not. `npm run bench -- import` measures.
+// Counts files, because times vary. `npm run bench -- import` measures the time.
 it.skipIf(!existsSync(INDEX))('`import "setpoint"` loads no more than necessary (needs the build)', () => {
   const { files, foreign } = loadedWith(INDEX);
   const bytes = files.reduce((sum, file) => sum + readFileSync(file).length, 0);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { isTestSupport, packages, withoutComments } from "./sources.js";
 
-/** Where time and chance come from; everything else takes a Clock or a Random. */
+/** The modules that may use time and randomness directly; all others take a Clock or a Random. */
 const MODULES: readonly string[] = [
   "packages/setpoint/src/clock/system-clock.ts",
   "packages/setpoint/src/clock/virtual-clock.ts",

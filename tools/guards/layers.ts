@@ -1,4 +1,4 @@
-/** What each folder of a package's sources stands on, besides itself. */
+/** The folders that each folder of a package's sources may import, besides itself. */
 export type Layers = Readonly<Record<string, readonly string[]>>;
 
 const BASE = ["clock", "errors"];
@@ -44,13 +44,13 @@ const controlPlane: Layers = {
   exec: ["api", "storage", "websocket", "registry", "auth", "http", "workloads"],
 };
 
-/** By the name of the package. `docs/architecture.md` shows both tables. */
+/** Keyed by package name. `docs/architecture.md` shows both tables. */
 export const layersOf: Readonly<Record<string, Layers>> = {
   setpoint,
   "@setpoint/control-plane": controlPlane,
 };
 
-/** The table as `docs/architecture.md` has it. */
+/** The table in the form of `docs/architecture.md`. */
 export function layerTable(layers: Layers): string {
   const rows = Object.entries(layers).map(
     ([folder, below]) => `| ${folder} | ${[...new Set(below)].join(", ") || "nothing"} |`,

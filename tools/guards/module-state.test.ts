@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isTestSupport, packages, withoutComments } from "./sources.js";
 
-/** Programs: what they keep ends with their process. */
+/** Programs: their state ends with the process. */
 const PROGRAMS: readonly string[] = [
   "packages/setpoint/src/bin.ts",
   "operators/pipelines/src/engine/duckdb/engine-process.ts",
@@ -9,7 +9,7 @@ const PROGRAMS: readonly string[] = [
 
 const WRITES = "set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|fill|copyWithin";
 
-/** What a module keeps between calls: variables that change, and collections or objects that it writes to. */
+/** State that a module keeps between calls: variables that change, and collections or objects that it writes to. */
 function stateOf(text: string): readonly string[] {
   const code = withoutComments(text);
   const variables = [...code.matchAll(/^(?:export )?(?:let|var) (\w+)/gm)].map((match) => match[1]!);

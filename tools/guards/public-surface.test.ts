@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { type Package, packages, root, withoutComments } from "./sources.js";
 
-/** The names that a module exports; a type is marked, for it is gone at run time. */
+/** The names that a module exports; types are marked, because they do not exist at run time. */
 function exportsOf(path: string, onlyTypes = false): readonly string[] {
   const code = withoutComments(readFileSync(join(root, path), "utf8"));
   const names: string[] = [];

@@ -34,7 +34,7 @@ function filesBelow(folder: string): string[] {
   });
 }
 
-/** The packages that are published, with their TypeScript. */
+/** The published packages, with their TypeScript files. */
 export function packages(): readonly Package[] {
   const folders = ["packages", "operators"].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => `${group}/${name}`),
@@ -50,12 +50,12 @@ export function packages(): readonly Package[] {
     });
 }
 
-/** Tests and what only they use; it is not part of what users run, so its imports and clocks are its own affair. */
+/** Whether a file is a test or test support, which may import and use clocks freely because users do not run it. */
 export function isTestSupport(path: string): boolean {
   return /\.(test|suite|contract|testing|fixture)\.ts$|\/testing\/|\.soak\./.test(path);
 }
 
-/** What users run: `setpoint/testing` too, unlike other test support. */
+/** Product code: includes `setpoint/testing`, unlike other test support. */
 export function isProduct(path: string): boolean {
   return !isTestSupport(path) || /^packages\/setpoint\/src\/testing\/[\w-]+\.ts$/.test(path);
 }
@@ -65,7 +65,7 @@ export function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[^:"'`\\])\/\/[^\n]*/g, "$1");
 }
 
-/** What a file imports, types and dynamic imports included. */
+/** The imports of a file, including types and dynamic imports. */
 export function importsOf(text: string): readonly string[] {
   const found = withoutComments(text).matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+)"([^"]+)"/g);
   return [...found].map((match) => match[1]!);

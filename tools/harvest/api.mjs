@@ -1,8 +1,8 @@
-// A few lines of HTTPS client for the harvest: one keep-alive agent, JSON in and out, the status and warnings kept.
+// A minimal HTTPS client for the harvest: one keep-alive agent, JSON in and out, with status and warnings.
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 
-/** The server that a kubeconfig (JSON, as tools/kubernetes/start.mjs writes it) leads to. */
+/** The server of a kubeconfig (JSON, as tools/kubernetes/start.mjs writes it). */
 export function apiOf(kubeconfigPath) {
   const config = JSON.parse(readFileSync(kubeconfigPath, "utf8"));
   const server = new URL(config.clusters[0].cluster.server);
@@ -12,7 +12,7 @@ export function apiOf(kubeconfigPath) {
   });
   const authorization = `Bearer ${config.users[0].user.token}`;
 
-  /** Resolves with `{ status, headers, body }` whatever the status; `body` is parsed where it is JSON. */
+  /** Resolves with `{ status, headers, body }` for any status; `body` is parsed if it is JSON. */
   function call(method, path, { body, headers } = {}) {
     return new Promise((resolve, reject) => {
       const sent = body === undefined ? undefined : JSON.stringify(body);
@@ -62,7 +62,7 @@ function parsed(text) {
   }
 }
 
-/** The path of a resource's collection; namespaced ones in `namespace`, or over all namespaces where it is undefined. */
+/** The path of a resource's collection; namespaced ones in `namespace`, or across all namespaces if it is undefined. */
 export function collectionPath({ group, version, plural, namespaced }, namespace) {
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   return namespaced && namespace ? `${root}/namespaces/${namespace}/${plural}` : `${root}/${plural}`;

@@ -1,8 +1,8 @@
-// The objects that a server makes for itself at its first start, without what each server assigns anew.
+// The objects that a server creates at its first start, without values that each server assigns anew.
 import { collectionPath } from "./api.mjs";
 import { resourcesOf } from "./discovery.mjs";
 
-/** Kinds whose objects follow from the server's address, its identity or its other objects. */
+/** Kinds whose objects depend on the server's address, its identity or its other objects. */
 const NOT_FACTS = new Set([
   "Lease",
   "Endpoints",
@@ -13,7 +13,7 @@ const NOT_FACTS = new Set([
   "ComponentStatus",
 ]);
 
-/** The port that a server takes unless told otherwise. */
+/** The default port of a server. */
 const KUBERNETES_PORT = 6443;
 
 /** @returns {Promise<object[]>} in discovery order, then in name order */

@@ -1,5 +1,5 @@
-// Which resources a server serves: one row for each, from the aggregated discovery, with the storage version hash that
-// only the legacy one tells. Group order and version order are the server's: both kinds of discovery can be told again.
+// The resources of a server: one row each, from aggregated discovery, with the storage version hash, which only legacy
+// discovery has. Groups and versions keep the server's order, so that both forms of discovery can be reproduced.
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -35,7 +35,7 @@ function row(resource, storageVersionHash) {
   };
 }
 
-/** Group and version are told only where they are not the resource's own. */
+/** Group and version are included only if they are not the resource's own. */
 function subresourceRow({ subresource, responseKind, verbs }) {
   const { group, version, kind } = responseKind;
   return { name: subresource, kind, ...(group || version ? { group, version } : {}), verbs };

@@ -20,7 +20,7 @@ import { harvestStrategies } from "./strategies.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const facts = join(here, "../../packages/control-plane/src/facts");
 
-/** One entry a line: compact, and a difference between versions can be read. */
+/** One entry per line: compact, and differences between versions are readable. */
 function write(name, value) {
   const line = ([key, entry]) => `${JSON.stringify(key)}:${JSON.stringify(entry)}`;
   const text = Array.isArray(value)
@@ -30,7 +30,7 @@ function write(name, value) {
   console.log(`${name}: ${(text.length / 1024).toFixed(0)} kB`);
 }
 
-/** What a Go program of this folder prints, run with the modules of the server. */
+/** The output of a Go program in this folder, run with the modules of the server. */
 function goFacts(name, ...args) {
   const output = execFileSync("go", ["run", `../harvest/${name}/main.go`, ...args], {
     cwd: join(here, "../kubernetes"),

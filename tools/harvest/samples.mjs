@@ -16,11 +16,11 @@ const matchNothing = {
 const role = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" };
 const scaleTarget = { apiVersion: "apps/v1", kind: "Deployment", name: "d" };
 
-/** A certificate request for CN=harvest, signed with a key that was thrown away. */
+/** A certificate request for CN=harvest; its private key was discarded. */
 const CERTIFICATE_REQUEST =
   "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlITU1IUUNBUUF3RWpFUU1BNEdBMVVFQXd3SGFHRnlkbVZ6ZERCWk1CTUdCeXFHU000OUFnRUdDQ3FHU000OQpBd0VIQTBJQUJQRm1UWDNKNTlNTEtzb3VIODZMVW4yaHdETzhIVnlldlY1ZnM1WVZKMlhGbjRxUjU3bHQrYlN4Cnd4aHc5WFpqTFpWWE5DKzlkVTV3S2dNQ05ES2xRQmFnQURBS0JnZ3Foa2pPUFFRREFnTklBREJGQWlBWG5PWnAKYWM1SFNlVnZPai9PaCtkbVhLcjRZNUk1OEFpb0xUOTB1RjN3U0FJaEFJcVY2WDdZTHVVT0JiUTExUzROTzYrMwp2cUJ2dFFHZWFPS2s1SmhiRk5VWQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
 
-/** `group/version/Kind` → `{ name?, …object }`; `name` where the kind dictates one. */
+/** `group/version/Kind` → `{ name?, …object }`; `name` is present if the kind dictates it. */
 export const samples = {
   "/v1/ConfigMap": { data: { k: "v" } },
   "/v1/Endpoints": {},

@@ -17,7 +17,7 @@ export async function harvestSchemas(api) {
   return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A schema says the same in each document, but for the group versions in which shared kinds are registered. */
+/** Schemas are equal in all documents, except for the group versions in which shared kinds are registered. */
 function merge(name, known, other) {
   const tag = "x-kubernetes-group-version-kind";
   const { [tag]: knownKinds = [], ...knownRest } = known;
@@ -28,7 +28,7 @@ function merge(name, known, other) {
   if (added.length > 0) known[tag] = [...knownKinds, ...added];
 }
 
-/** Drops `description` where it is text of a schema, not where it is the name of a property. */
+/** Drops `description` if it is text of a schema, not if it is a property name. */
 function withoutDescriptions(schema) {
   const { description: _text, ...rest } = schema;
   const result = { ...rest };

@@ -1,5 +1,5 @@
-// What the server does with each kind beyond its schema, found by doing it: create, update, patch and delete one sample
-// of each in a server of its own.
+// The behaviour of each kind beyond its schema, found by experiment: creates, updates, patches and deletes one sample
+// of each in a dedicated server.
 import { collectionPath } from "./api.mjs";
 import { resourcesOf } from "./discovery.mjs";
 import { samples } from "./samples.mjs";

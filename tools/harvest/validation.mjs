@@ -45,7 +45,7 @@ for (const { group, versions } of facts("discovery")) {
 const needsServer = values.kubeconfig === undefined && values.against === undefined;
 const cluster = needsServer ? await startKubernetes() : undefined;
 const real = recording(values.against ? recorded(values.against) : apiOf(values.kubeconfig ?? cluster.kubeconfig));
-// As the real server is started: without controllers, and pods without accounts.
+// Like the real server: without controllers, and without service accounts for pods.
 const plane = await controlPlane({ controllers: false, disabledAdmission: ["ServiceAccount"] });
 const ours = {
   async call(method, path, { body, headers } = {}) {

@@ -1,4 +1,4 @@
-// What a running kube-apiserver says of its own kinds: discovery and OpenAPI v3, without descriptions.
+// The kinds of a running kube-apiserver: discovery and OpenAPI v3, without descriptions.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
@@ -12,7 +12,7 @@ export function kubectlReader(kubectl, kubeconfig) {
   };
 }
 
-/** Only generally available versions (`v1`, `v2`) are promised to stay. */
+/** Only generally available versions (`v1`, `v2`) are guaranteed to stay. */
 const isStable = (version) => /^v\d+$/.test(version);
 
 /**
@@ -35,5 +35,5 @@ export async function readFacts(read) {
   return { gitVersion, groupVersions };
 }
 
-/** Kubernetes owns the groups without a dot and those under k8s.io; others come from custom resources. */
+/** Kubernetes owns groups without a dot and those under k8s.io; others come from custom resources. */
 const isBuiltIn = (group) => !group.includes(".") || group.endsWith(".k8s.io");

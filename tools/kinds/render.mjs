@@ -1,7 +1,7 @@
-// Facts of a server → TypeScript: one file for each group and version. Pure, so that a test can compare its output with
-// the files that are checked in.
+// Renders facts of a server as TypeScript: one file per group and version. Pure, so that a test can compare its output
+// with the checked-in files.
 
-/** Schemas that Setpoint types by hand, and where: the module is relative to kinds/, empty for a type of the language. */
+/** Schemas that Setpoint types by hand, with their module: relative to kinds/, empty for a type of the language. */
 const HAND_WRITTEN = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": { type: "string" },
   "io.k8s.apimachinery.pkg.apis.meta.v1.Time": { type: "string" },
@@ -36,7 +36,7 @@ const HAND_WRITTEN = {
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 
-/** Objects around objects, which the client has its own types for. */
+/** Wrappers of objects, such as lists, for which the client has its own types. */
 const isEnvelope = (name, schema) => /(List|WatchEvent|Patch)$/.test(name) && (!schema.properties || isListOf(schema));
 const isListOf = (schema) => schema.properties?.items !== undefined && schema.properties.metadata !== undefined;
 
@@ -86,7 +86,7 @@ function renderModule(path, { facts, groupVersion, schemas, modules }) {
   ].join("\n");
 }
 
-/** Fields are described where they are documented: each kind links to its place there. */
+/** Does not copy field descriptions: each kind links to its documentation. */
 function withReference(text, { group, version, kind }, release) {
   const [minor] = /^\d+\.\d+/.exec(release);
   const anchor = [kind.toLowerCase(), version, group.replaceAll(".", "-") || "core"].join("-");
@@ -94,7 +94,7 @@ function withReference(text, { group, version, kind }, release) {
   return text.replace(/^export (interface|const)/gm, (heading) => `${comment}\n${heading}`);
 }
 
-/** The kinds that have a place of their own in the URL space; others (Scale, Eviction) are bodies of subresources. */
+/** The kinds with their own URLs; others (Scale, Eviction) are bodies of subresources. */
 function kindsOf(groupVersion) {
   const kinds = new Map();
   for (const resource of groupVersion?.resources ?? []) {
@@ -111,7 +111,7 @@ function kindsOf(groupVersion) {
   return kinds;
 }
 
-/** The schemas of one module; of the shared ones only what kinds lead to. */
+/** The schemas of one module; shared ones only if a kind uses them. */
 function reachable(prefix, schemas) {
   const own = [...schemas.keys()].filter((name) => name.startsWith(prefix) && !HAND_WRITTEN[name]);
   if (prefix !== META) return own;
@@ -148,14 +148,14 @@ function renderInterface(name, schema, kind, imports) {
   return kind ? `${body}\n\n${renderDescriptor(kind, imports)}` : body;
 }
 
-/** The fields that every object begins with, then the others in the document's order. */
+/** The common fields of all objects, then the others in the document's order. */
 function headFirst(entries) {
   const head = ["apiVersion", "kind", "metadata"];
   const rank = ([field]) => (head.includes(field) ? head.indexOf(field) : head.length);
   return entries.sort((a, b) => rank(a) - rank(b));
 }
 
-/** A spec that has required fields is always there, although the document (for Go's sake) does not say so. */
+/** A spec with required fields is always present, although the document (because of Go) does not say so. */
 function isNeverEmpty(field, type, schemas) {
   const target = refsIn(type)[0];
   return field === "spec" && type.default !== undefined && target && (schemas.get(target)?.required?.length ?? 0) > 0;
@@ -192,7 +192,7 @@ function typeOf(schema, imports) {
   }
 }
 
-/** Collects what a module needs from others while it is rendered. */
+/** Collects the imports of a module while it is rendered. */
 class Imports {
   #path;
   #prefix;

@@ -47,9 +47,9 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /**
  * @param {{ controllerManager?: boolean, dir?: string, fsync?: boolean, apiserverFlags?: string[],
  *           controllerManagerFlags?: string[], serviceAccounts?: boolean, env?: Record<string, string> }} [options]
- *   `serviceAccounts: true` gives pods their accounts and tokens, as every server does that is not started for tests.
- *   `fsync: false` lets etcd skip fsync, for speed where durability is not measured. Defaults to false.
- *   `env` is added to the environment of all of them.
+ *   `serviceAccounts: true` gives pods their accounts and tokens, like every server that is not started for tests.
+ *   `fsync: false` lets etcd skip fsync, for speed if durability is not measured. Defaults to false.
+ *   `env` is added to the environment of all processes.
  */
 export async function startKubernetes(options = {}) {
   const binaries = kubernetesBinaries();

@@ -46,7 +46,7 @@ function checkContents({ name, files, unpackedSize }) {
 
 const nameOf = (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name;
 
-/** Installs our packages from their tarballs; what they depend on comes from npm's cache, or else from the registry. */
+/** Installs our packages from their tarballs; their dependencies come from npm's cache, or else from the registry. */
 function install(tarballs) {
   const dependencies = Object.fromEntries(tarballs.map(({ name, file }) => [name, `file:${file}`]));
   writeFileSync(
@@ -67,7 +67,7 @@ function installedFolders(folder = join(consumer, "node_modules")) {
   });
 }
 
-/** npm 12 does not run them: a package that needs one would be broken from the start. */
+/** npm 12 does not run install scripts: a package that needs one would be broken. */
 function checkScripts() {
   for (const folder of installedFolders()) {
     const { name, scripts = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -78,7 +78,7 @@ function checkScripts() {
   }
 }
 
-/** Every entry point of a package, patterns spelled out. */
+/** Every entry point of a package, with patterns expanded. */
 function entryPoints(name) {
   const folder = join(consumer, "node_modules", name);
   const { exports: entries = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -135,7 +135,7 @@ if (typeof resource !== "function" || Pod.kind !== "Pod") throw new Error("requi
   }
 }
 
-/** Type-checks a user's program, and our declarations with it. */
+/** Type-checks a user's program together with our declarations. */
 function checkTypes() {
   for (const [name, text] of Object.entries(consumerProgram)) writeFileSync(join(consumer, name), text);
   try {
@@ -195,7 +195,7 @@ export async function use(client: Client): Promise<number> {
 try {
   const ours = pack(publishedFolders(), work);
   ours.forEach(checkContents);
-  // What our declarations and the program need beside it.
+  // Type dependencies of our declarations and of the program.
   const extra = ["@types/node", "undici-types", "zod"].map((name) => join(root, "node_modules", name));
   const theirs = pack([...new Set([...runtimeFolders(), ...extra])], work);
   install([...theirs, ...ours]);

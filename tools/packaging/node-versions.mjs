@@ -1,4 +1,4 @@
-// The Node versions that are supported, as binaries: from npm's packages node-<platform>-<arch>, once, into the cache.
+// Binaries of the supported Node versions: from npm's packages node-<platform>-<arch>, once, into the cache.
 //
 //   node tools/packaging/node-versions.mjs      prints "20.19 /path/to/node", one line for each
 import { execFileSync } from "node:child_process";
@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** The oldest that package.json admits, and the newest of each major. docs/versions.md says the same. */
+/** The oldest version that package.json admits, and the newest of each major. Matches docs/versions.md. */
 export const supportedVersions = ["20.19", "22", "24"];
 
 const cache = process.env.SETPOINT_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "setpoint");

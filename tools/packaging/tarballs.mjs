@@ -1,4 +1,4 @@
-// Tarballs of what we publish and of all it needs at run time, made without a registry.
+// Tarballs of the published packages and of all their runtime dependencies, made without a registry.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -28,7 +28,7 @@ export function pack(folders, destination) {
   }));
 }
 
-/** The folders under node_modules that the published packages need, by what the lockfile says of them. */
+/** The folders under node_modules that the published packages need, according to the lockfile. */
 export function runtimeFolders() {
   const { packages } = readJson(join(root, "package-lock.json"));
   return Object.entries(packages)

@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to whoever asks for any: those may be given away before they are listened on. */
+/** Below the ephemeral ports, which the system may assign to others before we listen on them. */
 const [FIRST, END] = [10_000, 32_000];
 
-/** A port of this machine that nobody listens on, nor is given by chance. */
+/** A port of this machine that nobody listens on and that the system does not assign. */
 export async function freePort() {
   for (;;) {
     const port = randomInt(FIRST, END);

@@ -7,15 +7,15 @@ export interface Declaration {
   /** The folder of the package that it lives in: `controller`; `builtin` for built-in kinds, which have no page. */
   readonly folder: string;
   readonly keyword: "function" | "class" | "const" | "interface" | "type";
-  /** The doc comment as Markdown; empty where there is none. */
+  /** The doc comment as Markdown; empty if there is none. */
   readonly words: string;
   /** Signature, or members with their comments. Overloads are joined. */
   readonly code: string;
 }
 
 /**
- * What a declaration file exports, re-exports followed. Reads the compiler's output, whose layout is regular:
- * every declaration starts in the first column and ends where its brackets do.
+ * The exports of a declaration file, with re-exports resolved. Reads the compiler's output, whose layout is regular:
+ * every declaration starts in the first column and ends with its brackets.
  */
 export function declarationsOf(entry: string): readonly Declaration[] {
   const text = readFileSync(entry, "utf8");

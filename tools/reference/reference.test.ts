@@ -5,7 +5,7 @@ import { type Declaration, declarationsOf } from "./declaration.js";
 
 const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** Each folder of `setpoint`, in the order in which one stands on another, and what it is for. */
+/** Each folder of `setpoint`, in dependency order, with its purpose. */
 const FOLDERS: Readonly<Record<string, string>> = {
   kinds: "Kinds: resources of one's own, built-in ones, and the values in them.",
   client: "The client: requests to an API server, their errors, and how they are sent.",

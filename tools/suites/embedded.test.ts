@@ -1,5 +1,5 @@
-// What holds of the client and of informers on a real kube-apiserver (`*.real.test.ts`) holds on the embedded one too:
-// over HTTPS, HTTP/1.1 and HTTP/2, and in-process. Here because neither package may know the other's tests.
+// Runs the suites of the client and of informers for a real kube-apiserver (`*.real.test.ts`) on the embedded one, too:
+// over HTTPS, HTTP/1.1 and HTTP/2, and in-process. They are here because neither package may import the other's tests.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const open = (options?: ConnectOptions) => connect({ kubeconfig: join(folder, "kubeconfig"), ...options });
-/** A client of its own for each suite, whose end is not the control plane's. */
+/** Each suite gets its own client, whose disposal does not stop the control plane. */
 const inProcess = async (options: object = {}) => {
   const transport: Transport = {
     request: (request) => plane.transport.request(request),

@@ -1,5 +1,5 @@
-// The embedded control plane keeps the contract of transports too: its in-process one, and its server behind the client's
-// own over HTTP/1.1 and HTTP/2.
+// Runs the transport contract against the embedded control plane: its in-process transport, and its server behind the
+// client's HTTP/1.1 and HTTP/2 transports.
 import { systemClock } from "setpoint/clock";
 import type { ApiHandler } from "../../packages/control-plane/src/api/api-request.js";
 import { ApiServer } from "../../packages/control-plane/src/http/api-server.js";

@@ -1,5 +1,5 @@
-// What tests import as "fast-check": the library with the run's seed, so that a failure in one run can be repeated.
-// SETPOINT_SEEDS=50 runs each property under that many seeds, one after the other: a hunt for what a single run rarely meets.
+// Tests import this module as "fast-check": the library with the run's seed, so that a failing run can be repeated.
+// SETPOINT_SEEDS=50 runs each property under that many seeds, one after the other, to find rare failures.
 import library from "../../node_modules/fast-check/lib/fast-check.js";
 
 const seed = Number(process.env.SETPOINT_SEED);
@@ -7,7 +7,7 @@ if (Number.isInteger(seed)) library.configureGlobal({ ...library.readConfigureGl
 
 const seeds = Number(process.env.SETPOINT_SEEDS ?? 1);
 
-/** As the library's own: a promise for an asynchronous property, nothing for another. A given seed or path is not varied. */
+/** Like the library's own: returns a promise for an asynchronous property. A given seed or path is not varied. */
 const assert: typeof library.assert = ((property: never, parameters?: { seed?: number }) => {
   const first = parameters?.seed ?? library.readConfigureGlobal().seed;
   if (seeds <= 1 || first === undefined || parameters?.seed !== undefined) return library.assert(property, parameters);

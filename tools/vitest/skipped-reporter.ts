@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** After all tests: how many were skipped, and which. Nothing is skipped silently. */
+/** After all tests: lists the skipped ones. Nothing is skipped silently. */
 export class SkippedReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) =>

@@ -1,5 +1,5 @@
-// One rich and valid object of each built-in kind that operators create: what the differential of validation changes
-// field by field. The poorer ones of ../samples.mjs stand in for the rest.
+// One rich and valid object of each built-in kind that operators create, which the validation differential changes
+// field by field. The simpler ones of ../samples.mjs cover the rest.
 import { samples } from "../samples.mjs";
 
 const NAMESPACE = "validation";
@@ -111,7 +111,7 @@ const podSpec = {
   },
   readinessGates: [{ conditionType: "example.com/ready" }],
 };
-/** Pods are looked at in full as pods; what makes them says less. */
+/** Pod fields are tested fully on pods; templates use this shorter spec. */
 const briefSpec = {
   containers: [{ name: "main", image: "i", ports: [{ name: "http", containerPort: 80 }] }],
   restartPolicy: "Always",
@@ -467,7 +467,7 @@ export const bases = {
   },
 };
 
-/** What operators create, in the order of the report. Others are compared when asked for by name. */
+/** The kinds that operators create, in the order of the report. Others are compared on request by name. */
 export const operatorKinds = [
   "/v1/Pod",
   "/v1/PodTemplate",

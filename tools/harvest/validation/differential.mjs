@@ -1,5 +1,5 @@
-// Asks two servers about the same changed objects and compares their verdicts: status, reason and causes of a refusal,
-// and the object with its defaults where both accept it.
+// Sends the same changed objects to two servers and compares their verdicts: status, reason and causes of a refusal,
+// and the defaulted object if both accept it.
 import { collectionPath } from "../api.mjs";
 import { bases, NAMESPACE } from "./bases.mjs";
 import { mutations, schemaReader } from "./mutations.mjs";
@@ -10,13 +10,13 @@ import { statuses } from "./statuses.mjs";
  */
 
 /**
- * Every question about a kind, as requests that change nothing: the changed object as a new one, as an update of the base,
- * and its status as an update of the base's. `every` asks each n-th one alone.
+ * Every question about a kind, as dry-run requests: the changed object as a create, as an update of the base, and its
+ * status as a status update of the base. `every` asks only each n-th one.
  */
 export function* questions(id, resource, components, { every = 1, offset = 0 } = {}) {
   const base = objectOf(id, resource);
   const { name } = base.metadata;
-  // A name that the kind dictates is taken by the base.
+  // The base already uses a name that the kind dictates.
   const created = bases[id].name === undefined ? `${name}-new` : name;
   const collection = collectionPath(resource, NAMESPACE);
   const reader = schemaReader(components);
@@ -57,10 +57,10 @@ export function objectOf(id, resource) {
   };
 }
 
-/** API servers write the status of these themselves, soon after they are made. */
+/** API servers write the status of these kinds themselves, soon after creation. */
 const WRITTEN_BY_SERVER = new Set(["apiextensions.k8s.io/v1/CustomResourceDefinition"]);
 
-/** Makes the namespace and the base object of a kind on a server; gives the version that an update is of. */
+/** Creates the namespace and the base object of a kind on a server; returns the resourceVersion for updates. */
 export async function prepare(api, id, resource) {
   if (id !== "/v1/Namespace") {
     await api.call("POST", "/api/v1/namespaces", {
@@ -94,8 +94,8 @@ export async function cleanUp(api, id, resource) {
 }
 
 /**
- * How two answers compare. `verdict`: both accept or both refuse with one code and reason. `causes`: the same fields for
- * the same reasons. `wording`: the same sentences. `defaults`: the same object, where both accept.
+ * How two responses compare. `verdict`: both accept, or both refuse with the same code and reason. `causes`: the same
+ * fields for the same reasons. `wording`: the same sentences. `defaults`: the same object, if both accept.
  */
 export function compared(ours, real) {
   const verdict = ours.status === real.status && ours.body?.reason === real.body?.reason;
@@ -119,7 +119,7 @@ function wordingOf({ body }) {
   return sentences.length > 0 ? sentences.sort().join("\n") : body.message;
 }
 
-/** Without what differs between any two servers. */
+/** Removes values that differ between any two servers. */
 function stable(object) {
   const { metadata = {}, ...rest } = object;
   const { uid, resourceVersion, creationTimestamp, managedFields, generation, ...kept } = metadata;
@@ -128,7 +128,7 @@ function stable(object) {
 
 const REQUEST = "CertificateSigningRequest";
 
-/** Who asks is the administrator of each server, with or without a uid. */
+/** The caller is the administrator of each server, with or without a uid. */
 function asked({ uid, ...spec }) {
   return spec;
 }
@@ -152,7 +152,7 @@ function sorted(value) {
 }
 
 /**
- * Compares all questions about a kind. Calls `onDifference` with each that is answered otherwise.
+ * Compares all questions about a kind. Calls `onDifference` for each difference.
  * @returns counts by kind of agreement.
  */
 export async function compareKind({ ours, real, id, resource, components, sample, onDifference }) {
@@ -175,7 +175,7 @@ export async function compareKind({ ours, real, id, resource, components, sample
   return counts;
 }
 
-/** An update states the version that it is of: kinds that insist on one would hear of nothing else. */
+/** An update states its resourceVersion: kinds that require one would report nothing else. */
 function ask(side, { method, target, body }, resourceVersion) {
   const sent = method === "PUT" ? { ...body, metadata: { ...body.metadata, resourceVersion } } : body;
   return side.call(method, target, { body: sent });

@@ -1,10 +1,10 @@
-// Changes one field of an object at a time, along the published schema: dropped, emptied, too long, negative, badly
-// named, doubled. What an absent field may hold is tried as well, one level deep.
+// Changes one field of an object at a time, along the published schema: dropped, emptied, too long, negative, invalid
+// name, duplicated. Also adds fields of absent structs, one level deep.
 
 const REFERENCE = /[^/]+$/;
 const LONG = "x".repeat(300);
 
-/** The published schemas with references resolved where they are met. */
+/** The published schemas, with references resolved on access. */
 export function schemaReader(components) {
   const resolve = (schema) => {
     const reference = schema?.$ref ?? schema?.allOf?.[0]?.$ref;
@@ -37,7 +37,7 @@ function* below(base, path, value, schema, reader, invented) {
   }
   if (value === undefined) {
     if (invented > 0 || !schema.properties) return;
-    // What an absent struct would hold is tried with one field of it at a time.
+    // Tries one field of an absent struct at a time.
     for (const [name, property] of Object.entries(schema.properties)) {
       const inner = reader.resolve(property);
       for (const sample of samplesOf(inner)) {
@@ -59,7 +59,7 @@ function* below(base, path, value, schema, reader, invented) {
   }
   if (typeof value !== "object" || value === null) return;
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    // What the first item of a list lacks was tried there.
+    // Fields that the first item of a list lacks were tried there.
     if (value[name] === undefined && invented > 0) continue;
     yield* below(base, [...path, name], value[name], reader.resolve(property), reader, invented);
   }
@@ -68,7 +68,7 @@ function* below(base, path, value, schema, reader, invented) {
   for (const key of Object.keys(value)) yield* below(base, [...path, key], value[key], values, reader, invented);
 }
 
-/** What to put in a field's place; `undefined` drops it. */
+/** The values to try for a field; `undefined` drops it. */
 function* variants(value, schema, reader) {
   if (value !== undefined) yield ["dropped", undefined];
   for (const sample of samplesOf(schema)) {

@@ -1,8 +1,8 @@
-// Answers of a server, kept in a file: what was asked once need not be asked again while the other side changes.
+// Records the responses of a server in a file, so that they need not be requested again while the other side changes.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** The version that an update is of is each server's own. */
+/** resourceVersions differ between servers. */
 function keyOf(method, path, { body, headers } = {}) {
   const { resourceVersion: _version, ...metadata } = body?.metadata ?? {};
   return createHash("sha1")
@@ -10,7 +10,7 @@ function keyOf(method, path, { body, headers } = {}) {
     .digest("base64");
 }
 
-/** Passes questions on and keeps the answers; `save` writes them. */
+/** Passes requests on and records the responses; `save` writes them. */
 export function recording(api) {
   const answers = new Map();
   return {
@@ -26,7 +26,7 @@ export function recording(api) {
   };
 }
 
-/** Answers as it was answered. A question that was not asked then is an error. */
+/** Answers with recorded responses. A request without a recording is an error. */
 export function recorded(file) {
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   const answers = new Map(

@@ -1,4 +1,4 @@
-// A rich and valid status of each kind that has one to be updated by itself, which the differential changes field by field.
+// A rich and valid status of each kind with a status subresource, which the differential changes field by field.
 
 const TIME = "2026-01-01T00:00:00Z";
 const condition = { status: "True", reason: "R", message: "m", lastTransitionTime: TIME };
