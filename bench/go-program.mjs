@@ -5,7 +5,10 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Builds the Go module in `folder` (a file URL), once for each state of its sources, into the cache. Gives the binary's path. */
+/**
+ * Builds the Go module in `folder` (a file URL) into the cache, once per state of its sources. Returns the binary's
+ * path.
+ */
 export function buildGoProgram(folder) {
   const directory = fileURLToPath(folder);
   const hash = createHash("sha256");

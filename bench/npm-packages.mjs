@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** Installs packages (`name@version`) from the registry, once, into the cache. Gives the folder to resolve them from. */
+/**
+ * Installs packages (`name@version`) from the registry into the cache, once. Returns the folder to resolve them from.
+ */
 export function installPackages(specifiers) {
   const cache = process.env.SETPOINT_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "setpoint");
   const folder = join(cache, "bench", "npm", specifiers.join("+").replaceAll(/[@/]+/g, "-"));

@@ -1,6 +1,6 @@
 /**
- * What each side measured in each round: a list for each, in their order. The sides change who comes first, so that none
- * has the better half of every round.
+ * The measurements of each side: a list per side, in order of the rounds. The sides alternate in going first, so that
+ * none has an advantage.
  */
 export async function interleaved(rounds, sides) {
   const results = sides.map(() => []);

@@ -1,4 +1,4 @@
-// The custom kind of the benchmarks, and how it gets onto a server.
+// The custom kind of the benchmarks, and its installation.
 export const WEBSITE = {
   group: "bench.example.com",
   version: "v1",

@@ -1,5 +1,5 @@
-// Requests made to cost as much as they can beside a harmless one of equal size, each on a server of its own: processor
-// time, memory, and how long /healthz waits meanwhile. BENCH_BYTES sets their size, 2,900,000 by default.
+// Expensive hostile requests beside a harmless one of equal size, each on a fresh server: processor time, memory, and
+// how long /healthz waits meanwhile. BENCH_BYTES sets their size, 2,900,000 by default.
 import { Connection, requestBytes } from "../control-plane/loader.mjs";
 import { processorSeconds, residentMb, startSetpoint } from "../control-plane/targets.mjs";
 import { compare } from "../report.mjs";
@@ -16,7 +16,7 @@ async function cost(request) {
   try {
     const send = (connection, each) => connection.send(requestBytes({ ...each, token: target.token }));
     const health = { method: "GET", path: "/healthz" };
-    // Until the code that writes is loaded, and the compilers have seen it.
+    // Warm-up: until the write code is loaded and compiled.
     for (let round = 0; round < 5; round++) await send(attacker, harmless(50_000));
     const idleMb = residentMb(pids);
     const before = processorSeconds(pids);

@@ -1,4 +1,4 @@
-// Requests that were made to cost as much as they can, each at most as large as the server takes.
+// Requests that are as expensive as possible, each at most as large as the server accepts.
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const PODS = "/api/v1/namespaces/default/pods";
 const DRY = "?dryRun=All";
@@ -11,7 +11,7 @@ const named = (metadata) => JSON.stringify({ metadata: { name: "x", ...metadata 
 const pod = (spec) => JSON.stringify({ metadata: { name: "x" }, spec });
 const owner = (index) => ({ apiVersion: "v1", kind: "A", name: `n${index}`, uid: `u${index}`, controller: true });
 
-/** The name of each attack, and the request of about `bytes` bytes. */
+/** The name of each attack, with its request of about `bytes` bytes. */
 export const ATTACKS = {
   "bad characters of a field manager": () => ({
     ...post(`${CONFIG_MAPS}?fieldManager=${"%01".repeat(20_000)}`, named({})),
@@ -45,7 +45,7 @@ export const ATTACKS = {
   "YAML of empty maps": (bytes) => post(CONFIG_MAPS, `x: [${"{},".repeat(bytes / 3 - 20)}{}]`, YAML),
 };
 
-/** A harmless body of the same size: one text in a ConfigMap. */
+/** A harmless body of the same size: one string in a ConfigMap. */
 export function harmless(bytes) {
   const data = { text: "x".repeat(Math.max(0, bytes - 60)) };
   return post(CONFIG_MAPS + DRY, JSON.stringify({ metadata: { name: "x" }, data }));

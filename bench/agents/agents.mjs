@@ -1,6 +1,7 @@
-// The agents operator beside servers that hang: 1,000 of them on as many hosts, each tried once; then a healthy one and an Agent
-// come, while the others are asked again and again. And 500 Agents that share a ModelConfig whose Secret rotates. The control plane and the servers run in another process, so that
-// the event loop that is measured is the operator's alone. "peer" is the limit that the operator has to keep.
+// The agents operator beside hanging servers: 1,000 of them on as many hosts, each tried once; then a healthy one and
+// an Agent are created while the others are retried. And 500 Agents that share a ModelConfig whose Secret rotates. The
+// control plane and the servers run in another process, so that only the operator's event loop is measured. "peer" is
+// the limit that the operator must keep.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +54,7 @@ async function startOperator(kubeconfig) {
   const client = await connect({ kubeconfig });
   const store = await openStore(":memory:", systemClock);
   const manager = new Manager({ client, grace: "1s" });
-  // Shorter than the timeout: as soon as all were tried, all are in line again.
+  // Shorter than the timeout: as soon as all were tried, all are queued again.
   manager.add(agents({ store, admission: false, refresh: "20s" }));
   await manager.start();
   return { client, manager, store };
@@ -99,7 +100,7 @@ async function besideHungServers({ kubeconfig, hung, healthy }) {
   await operator.manager.stop();
   const cold = monitorEventLoopDelay({ resolution: 5 });
   cold.enable();
-  // A new uid, so that nothing of it is known: the last of 1,001 in order of name and creation.
+  // A new uid, so that the operator knows nothing about it: the last of 1,001 by name and creation.
   await admin.delete(RemoteMCPServer, "healthy", { namespace });
   await create(admin, RemoteMCPServer, "healthy", remote(`http://127.0.0.1:${healthy}/mcp`));
   const coldMs = await time(async () => {
@@ -107,7 +108,7 @@ async function besideHungServers({ kubeconfig, hung, healthy }) {
     await until(() => accepted(admin, RemoteMCPServer, "healthy"));
   });
   cold.disable();
-  // Most of the others are asked at this moment, and hang.
+  // Most of the others are being asked at this moment, and hang.
   const stopMs = await time(() => operator.manager.stop());
   for (let at = 0; at < HUNG; at++) await admin.delete(RemoteMCPServer, `hung-${at}`, { namespace });
   await admin.delete(Agent, "first", { namespace });

@@ -1,5 +1,5 @@
-// outside.mjs FOLDER: what the operator of the benchmark has to do with, in a process of its own: a control plane, a server
-// that never answers, and an MCP server that does. Prints where they are as JSON.
+// outside.mjs FOLDER: the environment of the operator in its own process: a control plane, a server that never answers,
+// and an MCP server that does. Prints their addresses as JSON.
 import { writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
@@ -24,7 +24,7 @@ const healthy = createHttpServer(async (request, response) => {
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
 });
 const port = (server, host) => new Promise((resolve) => server.listen(0, host, () => resolve(server.address().port)));
-// Every address of 127.0.0.0/8 leads to the one that hangs: a host of its own for each server.
+// Every address of 127.0.0.0/8 leads to the hanging server, so that each target has its own host.
 console.log(
   JSON.stringify({ kubeconfig, hung: await port(hung, "0.0.0.0"), healthy: await port(healthy, "127.0.0.1") }),
 );

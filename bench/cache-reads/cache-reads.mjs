@@ -1,7 +1,8 @@
-// Reads from an informer beside controller-runtime's typed cache: gets of objects read lately, and lists by label selector, by
-// field and by index that match one object in a hundred; then what is only told: gets and lists that find nothing
-// parsed, and lists of everything. The peer's lists are measured with the copies that it makes by default and without. Judged
-// beside the peer as it is by default: not slower for what was read lately and for what matches at most 1 % of the objects.
+// Reads from an informer beside controller-runtime's typed cache: gets of recently read objects, and lists by label
+// selector, by field and by index that match one object in a hundred. Also reports, without a verdict: gets and lists
+// that find nothing parsed, and lists of everything. The peer's lists are measured with its default copies and without.
+// The verdict compares with the peer's defaults: not slower for recently read objects and for lists that match at most
+// 1 % of the objects.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { connect } from "../../packages/setpoint/dist/index.js";

@@ -1,10 +1,11 @@
-// Measures reads from an informer of the benchmark's kind, and prints nanoseconds by read, and the memory kept (--expose-gc).
+// Measures reads from an informer of the benchmark's kind; prints nanoseconds per read, and the retained memory
+// (--expose-gc).
 import { connect } from "../../packages/setpoint/dist/index.js";
 import { Informers } from "../../packages/setpoint/dist/informer/index.js";
 import { WEBSITE } from "../website-kind.mjs";
 import { nameOf, SHARDS } from "./websites.mjs";
 
-/** How many objects are read again and again, and how many of the hundred values. */
+/** The number of objects, and of the hundred values, that are read repeatedly. */
 const RECENT = 100;
 const VALUES = 10;
 
@@ -25,13 +26,13 @@ function get(number) {
   if (website?.spec.number !== number) throw new Error(`${number}: ${website?.spec.number}`);
 }
 
-/** All of them, as the peer gives them. */
+/** All of them, as the peer returns them. */
 function list(expected, objects) {
   const items = [...objects];
   if (items.length !== expected) throw new Error(`${items.length} objects, not ${expected}`);
 }
 
-/** Nanoseconds by call, after a warm-up. */
+/** Nanoseconds per call, after a warm-up. */
 function measure(call) {
   for (const end = performance.now() + 200; performance.now() < end; ) for (let at = 0; at < VALUES; at++) call(at);
   let calls = 0;

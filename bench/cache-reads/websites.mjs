@@ -1,4 +1,4 @@
-// The objects that are read: about a kilobyte each; label, field and index split them into a hundred parts.
+// The objects: about a kilobyte each; label, field and index split them into a hundred parts.
 import { createAll, installKind, WEBSITE } from "../website-kind.mjs";
 
 export const SHARDS = 100;

@@ -1,5 +1,5 @@
-// Cold sync of 20,000 custom objects beside controller-runtime (typed) and kube-rs (streamed list, dynamic objects), one after
-// another against one real kube-apiserver. Every client starts as a new process; its whole CPU time counts.
+// Cold sync of 20,000 custom objects beside controller-runtime (typed) and kube-rs (streamed list, dynamic objects),
+// one after another against one real kube-apiserver. Every client is a new process; its whole CPU time counts.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { connect } from "../../packages/setpoint/dist/index.js";

@@ -1,11 +1,11 @@
-// Syncs an informer of the benchmark's kind, once, and prints what it cost; with `memory`, what it keeps (--expose-gc).
+// Syncs an informer of the benchmark's kind once and prints the cost; with `memory`, the retained memory (--expose-gc).
 import { connect } from "../../packages/setpoint/dist/index.js";
 import { Informers } from "../../packages/setpoint/dist/informer/index.js";
 import { WEBSITE } from "../website-kind.mjs";
 import { keyOf } from "./websites.mjs";
 
 const count = Number(process.argv[2]);
-/** Forced collections would show in CPU time and peak RSS, so what is kept is measured in a process of its own. */
+/** Forced collections would show in CPU time and peak RSS, so retained memory is measured in a separate process. */
 const measuresMemory = process.argv[3] === "memory";
 const client = await connect();
 if (measuresMemory) gc();

@@ -13,7 +13,7 @@ const NAMESPACE = "bench";
 const COLLECTION = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 const PEER = "kube-apiserver 1.36 + etcd 3.6";
 
-/** About a kilobyte, as an ordinary object has. */
+/** About a kilobyte, like an ordinary object. */
 const configMap = (name, revision = 0) => ({
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -63,7 +63,7 @@ async function round({ target, pids, startMs }) {
   if (made.status !== 201) throw new Error(`namespace: ${made.status} ${made.body}`);
   const run = (count, requestAt) => load(target, { connections: CONNECTIONS, count, requestAt });
   const post = (prefix) => (index) => ({ method: "POST", path: COLLECTION, body: configMap(name(prefix, index)) });
-  // Until the compilers have seen the whole path: a server runs for longer than that.
+  // Warm-up: until the whole path is compiled. A real server runs for longer than that.
   await run(WARM_UP, post("warm"));
   const creates = await run(5000, post("made"));
   const updates = await run(3000, (index) => ({
@@ -88,7 +88,7 @@ async function round({ target, pids, startMs }) {
   return { startMs, idleMb, filledMb, creates, updates, applies, gets, lists, oneWatcher, thousandWatchers };
 }
 
-/** That what was written is there: the count, and a thousand random objects. */
+/** Checks that the written objects exist: their number, and a thousand random ones. */
 async function check(target) {
   let count = 0;
   for (let token = ""; ; ) {

@@ -1,9 +1,10 @@
-// A loader of bare TLS sockets: HTTP/1.1 written and read by hand, so that the client costs as little as can be.
+// A load generator on bare TLS sockets: HTTP/1.1 written and read by hand, so that the client costs as little as
+// possible.
 import { connect } from "node:tls";
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-/** One keep-alive connection that has one request on its way at a time. */
+/** One keep-alive connection with one request in flight at a time. */
 export class Connection {
   #socket;
   #received = Buffer.alloc(0);
@@ -45,7 +46,7 @@ export class Connection {
   }
 }
 
-/** The first answer in `bytes`, or undefined where it is not all there. */
+/** The first response in `bytes`, or undefined if it is incomplete. */
 export function parseAnswer(bytes) {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
@@ -90,9 +91,9 @@ export function requestBytes({ method, path, body, contentType = "application/js
 }
 
 /**
- * Sends `count` requests over `connections` keep-alive connections, one at a time on each; `requestAt(index)` gives
- * each. Each connection sends the bytes `first` before the time is taken, where they are given. Any answer but 200 or
- * 201 ends the run. Resolves to the requests per second.
+ * Sends `count` requests over `connections` keep-alive connections, one at a time on each; `requestAt(index)` returns
+ * each. Each connection sends the bytes `first`, if given, before the measurement starts. Any status but 200 or 201
+ * ends the run. Resolves to the requests per second.
  */
 export async function load(target, { connections, count, requestAt, first }) {
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(target)));
@@ -113,7 +114,7 @@ export async function load(target, { connections, count, requestAt, first }) {
   }
 }
 
-/** One request on a connection of its own; resolves to status and body. */
+/** One request on its own connection; resolves to status and body. */
 export async function once(target, request) {
   const connection = await Connection.open(target);
   try {
@@ -123,7 +124,7 @@ export async function once(target, request) {
   }
 }
 
-/** Opens a watch; `onEvent` gets the bytes of each line. Resolves when the head of the answer is there. */
+/** Opens a watch; `onEvent` gets the bytes of each line. Resolves when the response head has arrived. */
 export async function watch(target, path, onEvent) {
   const { port, ca, cert, key, token } = target;
   const socket = connect({ host: "127.0.0.1", port, ca, cert, key, ALPNProtocols: ["http/1.1"] });

@@ -1,4 +1,4 @@
-// The two servers that are measured, started anew: { target, pids, stop, startMs }; ours has a `kubeconfig` too.
+// The two measured servers, freshly started: { target, pids, stop, startMs }; ours has a `kubeconfig` too.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ const BIN = fileURLToPath(new URL("../../packages/setpoint/dist/bin.js", import.
 
 /**
  * `setpoint control-plane` with its journal on disk; every write is synced before it is acknowledged. An API server
- * alone unless `workloads` names controllers, as the peer, which runs without kube-controller-manager.
+ * alone unless `workloads` names controllers, like the peer, which runs without kube-controller-manager.
  */
 export async function startSetpoint({ workloads = "false" } = {}) {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-bench-"));
@@ -52,8 +52,8 @@ export async function startSetpoint({ workloads = "false" } = {}) {
 }
 
 /**
- * kube-apiserver with etcd at its default fsync. The controller manager stays out, where `options` do not ask for it: it
- * would only add load.
+ * kube-apiserver with etcd at its default fsync. Without the controller manager unless `options` ask for it: it would
+ * only add load.
  */
 export async function startPeer(options = {}) {
   const startedMs = performance.now();
@@ -72,7 +72,7 @@ export async function startPeer(options = {}) {
   }
 }
 
-/** Port and credentials out of a kubeconfig that we wrote. */
+/** Port and credentials of a kubeconfig that we wrote. */
 function targetOf(kubeconfig) {
   const field = (name) => new RegExp(`"?${name}"?: *"?([^"\\s]+)`).exec(kubeconfig)?.[1];
   const decoded = (name) => Buffer.from(field(name) ?? "", "base64").toString();
@@ -90,7 +90,7 @@ export function residentMb(pids) {
   return kilobytes.reduce((sum, each) => sum + each, 0) / 1024;
 }
 
-/** Processor time that all processes of a server have taken so far, in seconds. */
+/** Processor time of all processes of a server so far, in seconds. */
 export function processorSeconds(pids) {
   const ticks = pids.map((pid) => {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
@@ -99,5 +99,5 @@ export function processorSeconds(pids) {
   return ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND;
 }
 
-/** What Linux counts processor time in, whatever its timer does. */
+/** The unit in which Linux counts processor time, whatever its timer frequency. */
 const TICKS_PER_SECOND = 100;

@@ -1,8 +1,8 @@
-// The Druid operator on a real kube-apiserver with its controller manager: how long 20 and 200 clusters take until all of their
-// children are there, and the requests, CPU time and memory of the operator, which is a process of its own. "peer" is
-// druid-operator (HEAD of February 2026) as it was measured for 20 clusters on the same kind of machine; it cannot be built
-// here, so the figures of both sides are of different runs. The clusters are those of its smoke test, 16 children each. Fails
-// where the verdict does, which is of 20 clusters, and of the clusters beside one that changes.
+// The Druid operator on a real kube-apiserver with its controller manager: the time until all children of 20 and 200
+// clusters exist, and the requests, CPU time and memory of the operator, which is a separate process. "peer" is
+// druid-operator (HEAD of February 2026) as measured for 20 clusters on the same kind of machine; it cannot be built
+// here, so the two sides are from different runs. The clusters are those of its smoke test, 16 children each. Fails
+// with the verdict, which covers 20 clusters, and the clusters beside one that changes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,9 +20,12 @@ import { ConfigMap, Namespace, Service } from "../../packages/setpoint/dist/kind
 import { startKubernetes } from "../../tools/kubernetes/start.mjs";
 import { freePort } from "../../tools/ports/free-port.mjs";
 
-/** Of 20 clusters; druid-operator's with 200 are not known. */
+/** For 20 clusters; no figures of druid-operator are known for 200. */
 const ORIGINAL = { seconds: 10.8, requests: 713, cpu: 1.5, steadyRequests: 0, steadyCpu: 0.34, memory: 50 };
-/** The goals for 20 clusters: requests, steady CPU a tenth and memory twice of the original's. Times are only printed. */
+/**
+ * The limits for 20 clusters: requests, a tenth of the original's steady CPU and twice its memory. Times are only
+ * printed.
+ */
 const LIMITS = {
   "requests until quiet": 480,
   "requests in a steady minute": 0,
@@ -132,7 +135,10 @@ async function childrenOf(admin) {
   return (await versions(admin, () => true)).size;
 }
 
-/** The generations, or for what has none the versions, of all children by kind and name: what only their controllers write does not count. */
+/**
+ * The generation of each child, or its resourceVersion if it has none, by kind and name. Status writes of controllers
+ * do not count.
+ */
 async function versions(admin, isMeant) {
   const lists = await Promise.all(
     CHILDREN.map((kind) => admin.list(kind, { namespace: "bench", labelSelector: "app=druid" })),
@@ -151,7 +157,7 @@ async function isReady(port) {
   return answer?.ok === true;
 }
 
-/** All requests of the operator but watches, as it counts them itself. */
+/** All requests of the operator except watches, as counted by its own metrics. */
 async function requestsOf(port) {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const lines = text.split("\n").filter((line) => line.startsWith("kubernetes_client_requests_total{"));

@@ -1,5 +1,5 @@
-// A TLS server of a few lines: reads each request in one piece and answers with its body. Whatever serves over TLS in one
-// thread of Node does this much. Usage: node bare-server.mjs KEY CERTIFICATE; prints its port.
+// A TLS server of a few lines: reads each request in one piece and answers with its body. Any single-threaded TLS
+// server on Node does at least this much. Usage: node bare-server.mjs KEY CERTIFICATE; prints its port.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:tls";
 

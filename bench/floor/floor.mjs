@@ -1,5 +1,5 @@
-// What of a create is the socket's: the control plane beside a TLS server of a few lines that answers each request with
-// its body, under the same loader. Nothing that serves from one thread of Node can be faster than that one.
+// The socket's share in the cost of a create: the control plane beside a TLS server of a few lines that answers each
+// request with its body, under the same load generator. No single-threaded server on Node can be faster than that one.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const REQUESTS = 5000;
 const COLLECTION = "/api/v1/namespaces/bench/configmaps";
 const PEER = "a bare TLS server in Node";
 
-/** As the ones of the control plane's benchmark. */
+/** Like those of the control plane's benchmark. */
 const configMap = (index) => ({
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -43,7 +43,7 @@ async function startBare() {
   return { target: { port, ca: readFileSync(certificate) }, pids: [child.pid], stop };
 }
 
-/** Creates a second, and microseconds of the server's processor time for each. */
+/** Creates per second, and microseconds of the server's processor time for each. */
 async function round({ target, pids }) {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "bench" } };
   await once(target, { method: "POST", path: "/api/v1/namespaces", body: namespace });

@@ -1,5 +1,5 @@
-// What a fork of a control plane with 20,000 objects takes, in time and memory, beside making the same objects anew, which
-// is what a test would do without it; each until a first list was answered, in one process, in memory; medians.
+// The time and memory of forking a control plane with 20,000 objects, beside creating the same objects again, as a test
+// without forks would; each until a first list is answered, in one process, in memory; medians.
 import { controlPlane } from "@setpoint/control-plane";
 import { ConfigMap } from "setpoint/kinds/v1";
 import { compare } from "../report.mjs";
@@ -19,7 +19,7 @@ async function filled() {
   return plane;
 }
 
-/** Milliseconds and megabytes until a plane has answered for its first objects. */
+/** Milliseconds and megabytes until a plane has listed its first objects. */
 async function measured(start) {
   globalThis.gc?.();
   const before = process.memoryUsage();
@@ -34,7 +34,7 @@ async function measured(start) {
 }
 
 export async function measure() {
-  // Memory is told after what is not needed was let go of.
+  // Exposes gc, so that memory is measured without garbage.
   const { setFlagsFromString } = await import("node:v8");
   const { runInNewContext } = await import("node:vm");
   setFlagsFromString("--expose-gc");

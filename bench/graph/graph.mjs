@@ -1,6 +1,7 @@
-// What graphs of 10, 1,000 and 100,000 resources cost, on a chain, a fan-out and a lattice: reducer operations, microseconds of
-// processor time and bytes for each node or edge, beside the same at 10 nodes; and a cold start of 100,000 resources from SQLite, beside making
-// them anew. Every graph is checked: how many runs there were, and that all is at rest. Medians.
+// The cost of graphs of 10, 1,000 and 100,000 resources, as a chain, a fan-out and a lattice: reducer operations,
+// microseconds of processor time and bytes per node or edge, relative to 10 nodes; and a cold start of 100,000
+// resources from SQLite, beside creating them again. Every graph is checked: the number of runs, and that it is at
+// rest. Medians.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +15,10 @@ const EDITS = 25;
 const SIZES = [10, 1_000, 100_000];
 const WIDTH = 3;
 
-/** The places that the node at a place refers to. A lattice has rows of three; each node refers to two of the row before. */
+/**
+ * The indexes that the node at an index refers to. A lattice has rows of three; each node refers to two of the previous
+ * row.
+ */
 const SHAPES = {
   chain: (at) => (at === 0 ? [] : [at - 1]),
   "fan-out": (at) => (at === 0 ? [] : [0]),
@@ -23,7 +27,7 @@ const SHAPES = {
 
 const named = (at) => ({ kind: "Node", name: String(at).padStart(6, "0") });
 
-/** A kind whose output depends on its spec alone, and how often it ran. */
+/** A kind whose output depends on its spec alone, with the number of its runs. */
 function counted() {
   const counter = { runs: 0 };
   const Node = graphKind({
@@ -47,13 +51,13 @@ function heapBytes() {
   return heapUsed + external;
 }
 
-/** Microseconds of processor time since `before`: other work on the machine does not count. */
+/** Microseconds of processor time since `before`, so that other work on the machine does not count. */
 function cpuMicros(before) {
   const { user, system } = process.cpuUsage(before);
   return user + system;
 }
 
-/** How many operations and microseconds something takes until the graph is at rest. */
+/** The operations and microseconds until the graph is at rest. */
 async function cost(graph, work) {
   const before = graph.operations;
   const started = process.cpuUsage();
@@ -72,7 +76,7 @@ async function filled(graph, shape, count) {
   );
 }
 
-/** All that an edit at the first node can reach. */
+/** Everything reachable from an edit of the first node. */
 function edgesBelowFirst(shape, count) {
   const reached = new Set([0]);
   let edges = 0;
@@ -96,7 +100,7 @@ async function round(shape, count) {
     leaves.push(await cost(graph, () => graph.updateSpec(named(count - 1), { value })));
   }
   expectEqual(counter.runs, count + EDITS, "runs after edits of the last");
-  // Its output stays the same: all below it is marked, and settled without a run.
+  // Its output stays the same: everything below it is marked, and settled without a run.
   const root = await cost(graph, () => graph.updateSpec(named(0), { value: 2 }));
   expectEqual(counter.runs, count + EDITS + 1, "runs after an edit of the first");
   expectEqual(graph.list().filter(({ status }) => status !== "idle").length, 0, "nodes that are not at rest");
@@ -135,7 +139,7 @@ async function shapeRows(shape) {
   );
 }
 
-/** Opens the same file again and again; nothing has changed, so nothing runs. */
+/** Opens the same file repeatedly; nothing has changed, so nothing runs. */
 async function coldStart() {
   const count = SIZES.at(-1);
   const folder = mkdtempSync(join(tmpdir(), "bench-graph-"));

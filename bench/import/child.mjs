@@ -1,4 +1,4 @@
-// Imports the module that its argument names and prints what that cost.
+// Imports the module in its argument and prints the cost.
 const MEGABYTE = 1024 * 1024;
 const [, , url] = process.argv;
 

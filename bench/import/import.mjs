@@ -1,5 +1,5 @@
-// What `import "setpoint"` costs a process beside hono and the official client: time, resident memory and heap, each
-// import in a process of its own, all of them in turn in each round.
+// The cost of `import "setpoint"` for a process beside hono and the official client: time, resident memory and heap.
+// Each import runs in its own process, and all of them run in turn in each round.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { installPackages } from "../npm-packages.mjs";

@@ -1,4 +1,4 @@
-// The same tables on DuckDB alone: each in a transaction with its checksum and a stamp, on four connections.
+// The same tables on bare DuckDB: each in a transaction with its checksum and a stamp, on four connections.
 import { DuckDBInstance } from "@duckdb/node-api";
 import { modelSql, nameOf } from "./projects.mjs";
 
@@ -9,7 +9,7 @@ const instance = await DuckDBInstance.create(path);
 const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => instance.connect()));
 await connections[0].run("CREATE TABLE stamps (name VARCHAR, version VARCHAR, row_count BIGINT, run VARCHAR)");
 
-// Ten to a layer; a table is built when the one above it is there.
+// Ten tables per layer; a table is built when the one above it exists.
 const done = Array.from({ length: count }, () => undefined);
 const finished = Array.from({ length: count }, (_, at) => new Promise((resolve) => (done[at] = resolve)));
 let next = 0;

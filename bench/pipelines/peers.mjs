@@ -1,4 +1,4 @@
-// dbt-duckdb and SQLMesh in a virtual environment in the cache, on the same DuckDB as ours.
+// dbt-duckdb and SQLMesh in a virtual environment in the cache, on the same DuckDB version as ours.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const requirements = fileURLToPath(new URL("requirements.txt", import.meta.url));
 
-/** The folder of the peers' programs; installs them where they are missing. */
+/** The folder of the peers' programs; installs them if they are missing. */
 export function peerPrograms() {
   const hash = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
   const cache = process.env.SETPOINT_CACHE ?? join(homedir(), ".cache", "setpoint");

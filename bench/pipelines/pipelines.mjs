@@ -1,6 +1,6 @@
-// A folder of 200 tables under Setpoint, dbt-duckdb and SQLMesh: from nothing, with nothing changed, with one leaf edited,
-// and, for ours, from the save of a file to the fresh table under `start`. Then 2,000 tables beside the same SQL in stamped
-// transactions on bare DuckDB. The rows and sums of all tables of each side are checked. Fails where a limit does not hold.
+// A folder of 200 tables under Setpoint, dbt-duckdb and SQLMesh: from scratch, unchanged, with one leaf edited, and,
+// for ours, from saving a file to the fresh table under `start`. Then 2,000 tables beside the same SQL in stamped
+// transactions on bare DuckDB. Checks the rows and sums of all tables of each side. Fails if a limit is exceeded.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -54,7 +54,7 @@ export async function measure() {
   return results;
 }
 
-/** The most that ours may be, by what theirs is, in the order of the results. */
+/** The limits for ours, by the peer's value, in the order of the results. */
 const LIMITS = [
   (theirs) => 0.1 * theirs,
   (theirs) => 0.15 * theirs,
@@ -70,7 +70,7 @@ function versionOf(bin, name) {
   return pin.find((line) => line.startsWith(`${name}==`)) ?? `${name} in ${bin}`;
 }
 
-/** The sum over the tables of a database, by another process: neither side checks itself. */
+/** The sum over the tables of a database, computed by another process, so that neither side checks itself. */
 const CHECK = `import duckdb, sys, json
 c = duckdb.connect(sys.argv[1], read_only=True)
 print(json.dumps([list(map(int, c.execute(f"select count(*), sum(v) from {t}").fetchone())) for t in sys.argv[2:]]))`;
@@ -83,7 +83,7 @@ async function check(database, tables, expected) {
   }
 }
 
-/** Rows and sum of a model, computed apart from all sides. */
+/** Rows and sum of a model, computed independently of all sides. */
 function expected(at, offset = 0) {
   const layers = Math.floor(at / 10);
   const factor = (at % 10) + 1;
@@ -133,7 +133,7 @@ function setpointRound() {
   });
 }
 
-/** Under `start`: from the moment at which a file is saved to the line that calls its table fresh. */
+/** Under `start`: from saving a file to the line that reports its table as fresh. */
 async function saveToFresh(folder) {
   const child = spawn(process.execPath, [setpoint, "pipelines", "start", folder, "--port", "0", "-o", "json"], {
     stdio: ["ignore", "pipe", "inherit"],

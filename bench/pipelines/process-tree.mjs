@@ -1,4 +1,4 @@
-// Runs a command and measures it with all processes that it starts: wall time, CPU time, and the most memory at one moment.
+// Runs a command and measures it with all of its child processes: wall time, CPU time, and peak memory.
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
@@ -26,7 +26,7 @@ export async function measured(program, args, options = {}) {
   return { seconds, peakMb, out: output.out };
 }
 
-/** The resident memory of a process and all below it. */
+/** The resident memory of a process and its descendants. */
 export function treeMb(root) {
   const parents = new Map();
   for (const entry of readdirSync("/proc")) {
@@ -35,7 +35,7 @@ export function treeMb(root) {
       const [, rest] = readFileSync(`/proc/${entry}/stat`, "utf8").split(") ");
       parents.set(Number(entry), Number(rest.split(" ")[1]));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   let sum = 0;

@@ -1,11 +1,11 @@
-// One project in the words of each side: layers of ten tables, each of 1,000 rows, each from the one above it.
+// One project in the syntax of each side: layers of ten tables, each of 1,000 rows, each from the one above it.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const ROWS = 1_000;
 const WIDTH = 10;
 
-/** `offset` makes an edit. */
+/** `offset` simulates an edit. */
 export function modelSql(at, refOf, offset = 0) {
   if (at < WIDTH) return `SELECT range AS id, range * ${at + 1} + ${offset} AS v FROM range(${ROWS})`;
   return `SELECT id, v + 1 + ${offset} AS v FROM ${refOf(nameOf(at - WIDTH))}`;

@@ -1,6 +1,6 @@
-// What the control plane's own reading of plain HTTP/1.1 requests brings (packages/control-plane/src/http). Both sides ask
-// one server over 32 connections, in interleaved rounds; the peer's connections begin with a request that is not plain, and
-// Node reads such a connection from then on. Medians; BENCH_ROUNDS=N sets the rounds, whose ratios go to stderr.
+// The gain of the control plane's own parser for plain HTTP/1.1 requests (packages/control-plane/src/http). Both sides
+// use one server over 32 connections, in interleaved rounds; the peer's connections start with a request that is not
+// plain, so that Node parses them from then on. Medians; BENCH_ROUNDS=N sets the rounds, whose ratios go to stderr.
 import { readFileSync } from "node:fs";
 import { load, once, requestBytes } from "../control-plane/loader.mjs";
 import { startSetpoint } from "../control-plane/targets.mjs";
@@ -33,7 +33,7 @@ function withHeader(bytes, line) {
   return Buffer.concat([bytes.subarray(0, at), Buffer.from(`${line}\r\n`), bytes.subarray(at)]);
 }
 
-/** One side: rates, and the server's processor time a request. */
+/** One side: rates, and the server's processor time per request. */
 function side({ target, pids }, prefix, line) {
   const get = { method: "GET", path: `${COLLECTION}/read` };
   const plain = requestBytes({ ...get, token: target.token });

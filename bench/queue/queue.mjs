@@ -1,5 +1,5 @@
-// The work queue beside client-go's: add every key, then get and finish every key; 100 namespaces. Ours has priorities and
-// fairness between namespaces at work; theirs is the plain queue, without metrics on either side.
+// The work queue beside client-go's: add every key, then get and finish every key; 100 namespaces. Ours uses priorities
+// and fairness between namespaces; theirs is the plain queue. Both run without metrics.
 import { execFileSync } from "node:child_process";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -9,11 +9,11 @@ import { buildGoProgram } from "../go-program.mjs";
 import { compare } from "../report.mjs";
 
 const ROUNDS = 9;
-/** For our compiler; Go's program warms its heap with a round of its own. */
+/** For our JIT compiler; the Go program warms its heap with its own round. */
 const WARM_UP_ROUNDS = 3;
 const PRIORITIES = ["normal", "low", "high"];
 
-// Each round begins with a collection, as theirs does: none pays for the garbage of the one before.
+// Each round starts with a garbage collection, like theirs: none pays for the garbage of the previous one.
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc");
 
@@ -21,7 +21,7 @@ export async function measure() {
   const program = buildGoProgram(new URL("client-go/", import.meta.url));
   const rows = [];
   for (const count of [100_000, 1_000]) {
-    // Flat strings, as keys from a decoder are.
+    // Flat strings, like keys from a decoder.
     const keys = Array.from({ length: count }, (_, at) =>
       Buffer.from(`namespace-${at % 100}/website-${at}`).toString("latin1"),
     );
@@ -58,7 +58,7 @@ function measureTake(keys) {
   return microsecondsPerKey(startedMs, served, keys.length);
 }
 
-/** The loop of a controller's worker: it waits only when nothing is in line, as theirs does. */
+/** The loop of a controller's worker: it waits only when the queue is empty, like theirs. */
 async function measureWorker(keys) {
   const queue = newQueue();
   collectGarbage();
@@ -73,7 +73,7 @@ async function measureWorker(keys) {
   return microsecondsPerKey(startedMs, served, keys.length);
 }
 
-/** Waits for each key, be one in line or not: a turn of the microtask queue more for each. */
+/** Waits for each key, even if one is queued: one more turn of the microtask queue for each. */
 async function measureGet(keys) {
   const queue = newQueue();
   collectGarbage();

@@ -1,16 +1,16 @@
-// A controller that keeps one child for each object, beside controller-runtime doing the same, against one real kube-apiserver:
-// how many reconciles a second create and update a child, and how long it takes from an event until its reconcile has the
-// object in hand, the server's part included. Every operator is a process, and works for a while before it is measured:
-// operators run for longer than compilers take.
+// A controller that keeps one child per object, beside controller-runtime doing the same, against one real
+// kube-apiserver: the rate of reconciles that create and update a child, and the time from an event until its reconcile
+// has the object, including the server's part. Every operator is a process, and is warmed up before it is measured,
+// because real operators run for longer than compilation takes.
 //
-// What a server takes for one and the same request doubles and halves from second to second. So the operators stand side by
-// side, each in a namespace of its own, and take turns of a few objects, or of one event: longer turns would compare the
-// server's moods. One event for all would be no better: both would want the processors at once.
+// The server's time for one and the same request doubles and halves from second to second. So the operators run side by
+// side, each in its own namespace, and take turns of a few objects, or of one event: longer turns would compare phases
+// of the server. One event for all would be no better: both would compete for the processors.
 //
-// The peer that does the same is the one that applies, as ours does: one server-side apply where something differs, under a
-// field manager that owns what it states, so that a field no longer stated goes and what others set stays. Beside it stands
-// the older way of most operators, CreateOrUpdate. That is another thing: it replaces the object as it was read, and API
-// servers take about half the time for it that an apply takes them.
+// The equivalent peer is the one that applies, like ours: one server-side apply if something differs, under a field
+// manager that owns what it states, so that fields that are no longer stated are removed and fields of others stay.
+// Beside it is the older way of most operators, CreateOrUpdate. That is not equivalent: it replaces the object as it
+// was read, which takes API servers about half the time of an apply.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -27,33 +27,36 @@ import { checkChildren, createWebsites, installWebsites, nameOf } from "./websit
 
 const COUNT = Number(process.env.RECONCILE_OBJECTS ?? 100);
 const ROUNDS = Number(process.env.RECONCILE_ROUNDS ?? 30);
-/** Followed by each side. A p99 is told by one in a hundred of them: a few thousand would not do. */
+/** Events per side. One in a hundred determines the p99: a few thousand would not suffice. */
 const EVENTS = Number(process.env.RECONCILE_EVENTS ?? 36_000);
 /**
- * Of the server, for all sides alike. By default it collects its garbage ten times as often, for which no operator can
- * do anything, and which makes up most of the slowest hundredth of events.
+ * GOGC of the server, the same for all sides. By default it collects garbage ten times as often, which no operator can
+ * influence, and which causes most of the slowest hundredth of events.
  */
 const SERVER_GOGC = process.env.RECONCILE_SERVER_GOGC ?? "1000";
-/** Where the server keeps its data, for the same reason: in memory, where the system has such a folder. */
+/** The server's data folder, for the same reason: in memory, if the system has such a folder. */
 const SERVER_FOLDERS = ["/dev/shm", tmpdir()];
-/** Objects of a turn: enough of them that all workers have some. */
+/** Objects per turn: enough to keep all workers busy. */
 const turnOf = (concurrency) => Math.max(10, 5 * concurrency);
-/** Between two events: longer than a reconcile that writes nothing takes, so that none waits for another. */
+/** Between two events: longer than a reconcile without a write, so that none waits for another. */
 const PACE_MS = 2;
-/** How often all objects are reconciled before anything is measured: some 3,000 runs, after which most of the code is compiled. */
+/**
+ * How often all objects are reconciled before the measurement: some 3,000 runs, after which most of the code is
+ * compiled.
+ */
 const WARM_UPS = 30;
 /**
- * Events that are followed before those that are measured. The way from an event to its reconcile is none that the other
- * runs take, which are asked for: without this, the first events that an operator ever saw would be compared.
+ * Events before the measured ones. The other runs are requested and do not take the path from an event to its
+ * reconcile: without this warm-up, the first events that an operator ever saw would be compared.
  */
 const EVENT_WARM_UPS = 1_000;
-/** Until an operator has read what it is asked. */
+/** Time for an operator to read its command. */
 const ASKED_MS = 100;
 const CONCURRENCIES = [1, 10];
 const OURS = "setpoint";
 const APPLY = "controller-runtime 0.25.2, Apply";
 const UPDATE = "controller-runtime 0.25.2, CreateOrUpdate";
-/** Both peers are one program up to their writes: how soon it follows an event is asked of one. */
+/** Both peers are the same program up to their writes, so only one is measured for following events. */
 const FOLLOWERS = [OURS, APPLY];
 
 export async function measure() {
@@ -84,7 +87,7 @@ export async function measure() {
   }
 }
 
-/** How long after each event its reconcile had the object, by side. */
+/** The delay from each event until its reconcile had the object, by side. */
 async function latenciesOf(client, concurrency, start) {
   const sides = [];
   for (const name of FOLLOWERS) {
@@ -100,7 +103,7 @@ async function latenciesOf(client, concurrency, start) {
   return latencies;
 }
 
-/** An event of the first side, one of the second, and so on; who begins changes. */
+/** One event of the first side, one of the second, and so on; the order alternates. */
 async function follow(client, sides, events) {
   const answers = sides.map(({ operator }) => operator.follow(events));
   await pause(ASKED_MS);
@@ -115,14 +118,14 @@ async function follow(client, sides, events) {
   return latencies;
 }
 
-/** Changes a website: it carries the time at which this was asked for. */
+/** Changes a website and records the time in it. */
 async function sendEvent(client, namespace, number) {
   const sentAt = String(performance.timeOrigin + performance.now());
   const patch = { type: "merge", body: { spec: { sentAt } } };
   await client.patch(WEBSITE, nameOf(number), patch, { namespace });
 }
 
-/** How each round of writes went, by side. */
+/** The results of each round of writes, by side. */
 async function ratesOf(client, concurrency, names, start) {
   const operators = [];
   for (const name of names) {
@@ -146,7 +149,7 @@ async function ratesOf(client, concurrency, names, start) {
   return rates;
 }
 
-/** Lets all objects have the child as it should be: a few of the first side, as many of the second, and so on. */
+/** Reconciles all children: a few of the first side, as many of the second, and so on. */
 async function writeAll(operators, child, revision, size) {
   for (let first = 0; first < COUNT; first += size) {
     for (const operator of operators) await operator.write(child, revision, first, Math.min(size, COUNT - first));
@@ -174,7 +177,7 @@ class Operator {
   #process;
   #sums = noSums();
 
-  /** Starts it in a namespace with websites, and lets it work for a while. */
+  /** Starts it in a namespace with websites, and warms it up. */
   static async start(name, command, { client, cluster, namespace, concurrency }) {
     const operator = new Operator(name);
     operator.#client = client;
@@ -199,7 +202,7 @@ class Operator {
     sums.serverSeconds += cpuSecondsOf(this.#serverPids) - before;
   }
 
-  /** How it went since this was asked last. */
+  /** The results since the last call. */
   takeRates() {
     const { created, updated } = this.#sums;
     this.#sums = noSums();
@@ -216,7 +219,7 @@ class Operator {
     return this.#process.ask("follow", events);
   }
 
-  /** That all children are as they should be. */
+  /** Checks that all children are as desired. */
   check(child, revision) {
     return checkChildren(this.#client, this.#namespace, child, COUNT, (data) => data.revision === revision);
   }
@@ -226,7 +229,7 @@ class Operator {
   }
 }
 
-/** What processes have used so far; Linux counts in hundredths of a second. */
+/** The processor time of processes so far; Linux counts in hundredths of a second. */
 function cpuSecondsOf(pids) {
   const ticks = pids.map((pid) => {
     const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1).split(" ").slice(11, 13);

@@ -12,7 +12,7 @@ import { CONFIG_MAP } from "./websites.mjs";
 
 const [namespace, concurrency] = process.argv.slice(2);
 let phase = { isWriting: false, child: "" };
-/** What each object said last, by name: an event is followed by the first run that sees it. */
+/** The last value of each object, by name: an event is followed by the first run that sees it. */
 const seen = new Map();
 let markSynced;
 const synced = new Promise((resolve) => {
@@ -72,7 +72,7 @@ function begin(verb, words) {
   runDue();
 }
 
-/** Whether an object, by its name or key, is one of those that run now. */
+/** Whether an object, by name or key, is in the current turn. */
 function isDue(name) {
   if (!phase.isWriting) return phase.child !== "";
   const number = Number(name.slice(-4));

@@ -1,4 +1,4 @@
-// The benchmark's objects, and the children that all operators make of each: ConfigMaps.
+// The benchmark's objects, and the children that all operators create for each: ConfigMaps.
 import { createAll, installKind, NAMESPACE, WEBSITE } from "../website-kind.mjs";
 
 export const CONFIG_MAP = {
@@ -22,7 +22,7 @@ export const imageOf = (number) => `registry.example.com/websites/site-${number}
 
 export const installWebsites = (client) => installKind(client, SCHEMA);
 
-/** A namespace with `count` websites, made 16 at a time. */
+/** A namespace with `count` websites, created 16 at a time. */
 export async function createWebsites(client, namespace, count) {
   await client.create(NAMESPACE, { metadata: { name: namespace } });
   await createAll(count, 16, (number) => {
@@ -31,7 +31,7 @@ export async function createWebsites(client, namespace, count) {
   });
 }
 
-/** That every website has this child, as it should be by now. */
+/** Checks that every website has this child in the desired state. */
 export async function checkChildren(client, namespace, name, count, isAsDesired) {
   const { items } = await client.list(CONFIG_MAP, { namespace });
   const children = new Map(items.map((child) => [child.metadata.name, child]));

@@ -1,6 +1,6 @@
 import { Agent, request } from "node:https";
 
-/** Requests of one user over connections that stay open. */
+/** Requests of one user over keep-alive connections. */
 export class Caller {
   #agent;
   #options;
@@ -10,7 +10,7 @@ export class Caller {
     this.#options = { host: "127.0.0.1", port, agent: this.#agent, headers: { authorization: `Bearer ${user}-token` } };
   }
 
-  /** Resolves to status and text; rejects where the connection breaks. */
+  /** Resolves to status and text; rejects if the connection breaks. */
   send(method, path, body, headers = {}) {
     const bytes = body === undefined ? undefined : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
     const content = bytes && { "content-type": "application/json", "content-length": bytes.length };

@@ -2,19 +2,19 @@ import { Caller } from "./caller.mjs";
 
 const CLIENTS = { "honest-a": 34, "honest-b": 33 };
 export const HONEST = Object.keys(CLIENTS);
-/** Between two requests of a client. */
+/** The pause between two requests of a client. */
 const THINK_MS = 100;
-/** Every so many rounds an object is left where it is, to be found again after a restart. */
+/** In one of so many rounds an object is kept, to be checked after a restart. */
 const KEPT_EVERY = 10;
 
 const mapsOf = (tenant) => `/api/v1/namespaces/${tenant}/configmaps`;
 
-/** The clients of the honest tenants: each creates, changes, reads and deletes an object of its own, over and over. */
+/** The clients of the honest tenants: each repeatedly creates, changes, reads and deletes its own object. */
 export class Honest {
-  /** Path by path, the objects that were acknowledged and never deleted, and what they hold. */
+  /** The acknowledged and never deleted objects with their content, by path. */
   kept = new Map();
 
-  /** How long each request took, and how many answers were not what they must be. */
+  /** The duration of each request, and the wrong responses. */
   async run(port, seconds) {
     const endMs = performance.now() + seconds * 1_000;
     const seen = { times: [], lost: 0, wrong: [] };
@@ -26,7 +26,7 @@ export class Honest {
     return seen;
   }
 
-  /** How many of the kept objects a server does not have as they were acknowledged. */
+  /** The number of kept objects that the server lost or changed. */
   async missing(port) {
     const found = new Map();
     for (const tenant of HONEST) {

@@ -1,5 +1,5 @@
-// The hostile tenant: 33 clients that send every attack of the control plane's soak in turns until their parent ends them.
-// `edit` in one namespace is all it has, and a user without any role.
+// The hostile tenant: 33 clients that send every attack of the control plane's soak in turn until their parent stops
+// them. They only have `edit` in one namespace, and a user without any role.
 import { soakModule } from "./soak-module.mjs";
 
 const CLIENTS = 33;

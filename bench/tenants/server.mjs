@@ -1,6 +1,6 @@
-// A control plane with workloads and a durable journal in a process of its own: argv is its data directory and its users,
-// as JSON of names and groups, each with the token NAME-token. Tells its parent the port, its memory when asked, and stops
-// when told.
+// A control plane with workloads and a durable journal in its own process: argv is its data directory and its users, as
+// JSON of names and groups, each with the token NAME-token. Sends its port to its parent, its memory on request, and
+// stops when told to.
 import { controlPlane } from "@setpoint/control-plane";
 import { longestTurn } from "./turns.mjs";
 

@@ -1,7 +1,7 @@
-// What honest tenants notice of a hostile one: 67 clients of two tenants create, read, change and delete, first alone, then
-// beside 33 clients of a third tenant that attack; then the server starts again on its data directory, and must have all
-// that it acknowledged. TENANTS_SECONDS is how long the attack takes (20 unless said otherwise); the honest clients alone take at
-// most a minute. Fails where the verdict does.
+// The effect of a hostile tenant on honest ones: 67 clients of two tenants create, read, change and delete, first
+// alone, then beside 33 attacking clients of a third tenant; then the server restarts on its data directory, and must
+// have everything that it acknowledged. TENANTS_SECONDS is the duration of the attack (20 by default); the honest
+// clients alone take at most a minute. Fails with the verdict.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,10 +14,10 @@ import { soakModule } from "./soak-module.mjs";
 const SECONDS = Number(process.env.TENANTS_SECONDS ?? 20);
 const ALONE_SECONDS = Math.min(SECONDS, 60);
 const HOSTILE = { namespace: "hostile", users: ["zero", "editor", "patcher"] };
-/** The goal: the honest p99 beside the hostile tenant, */
+/** The goal for the honest p99 beside the hostile tenant. */
 const GOAL_MS = 100;
 const GOAL_RATIO = 2;
-/** and the memory of the server: its own, and two threads of 1.5 GiB that read the largest bodies. */
+/** The goal for the server's memory: its own, and two threads of 1.5 GiB that parse the largest bodies. */
 const MEMORY_MB = 4_000;
 
 const USERS = { admin: ["system:masters"] };
@@ -106,7 +106,7 @@ async function memoryOf(server) {
   return memory;
 }
 
-/** The namespaces of the tenants, and what their users may do in them. */
+/** The namespaces of the tenants, with the permissions of their users. */
 async function prepare(port) {
   const { preparation } = await soakModule("attack-preparation.ts");
   const group = "rbac.authorization.k8s.io";

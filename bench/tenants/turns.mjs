@@ -1,8 +1,8 @@
 import { openSync, readSync } from "node:fs";
 
 /**
- * How much processor time one turn of this thread's event loop takes at most, in milliseconds: unlike the time that
- * requests take, it does not depend on what else the machine does. Undefined where the system does not tell.
+ * The maximum processor time of one turn of this thread's event loop, in milliseconds: unlike request durations, it
+ * does not depend on other load of the machine. Undefined if the system does not report it.
  */
 export function longestTurn() {
   let file;

@@ -1,6 +1,6 @@
-// clusters.mjs COUNT: an operator makes eight children for each of COUNT clusters in one namespace, and simulated workloads
-// bring them to life, all in this process and in virtual time. Prints as JSON what it took from the first create until
-// all is ready: { seconds, processor, memory }, the start of the control plane left out.
+// clusters.mjs COUNT: an operator creates eight children for each of COUNT clusters in one namespace, and simulated
+// workloads become ready, all in this process and in virtual time. Prints the cost from the first create until
+// everything is ready as JSON: { seconds, processor, memory }, without the start of the control plane.
 import { controlPlane } from "@setpoint/control-plane";
 import { controller, kind } from "setpoint";
 import { seededRandom } from "setpoint/clock";
@@ -14,7 +14,7 @@ import { installKind, WEBSITE } from "../website-kind.mjs";
 
 const count = Number(process.argv[2]);
 const CHILDREN = 8;
-/** Virtual time until a cluster is surely ready. */
+/** Virtual time after which a cluster is certainly ready. */
 const SETTLE_MS = 120_000;
 const clock = new VirtualClock();
 const plane = await controlPlane({ clock, random: seededRandom(1), workloads: true });

@@ -1,5 +1,5 @@
-// simulation.mjs DEPLOYMENTS STATEFUL_SETS: brings workloads to life in this process and in virtual time, and prints what
-// it took as JSON: { seconds, processor, memory }, the start of the control plane left out.
+// simulation.mjs DEPLOYMENTS STATEFUL_SETS: simulates workloads in this process and in virtual time until they are
+// ready, and prints the cost as JSON: { seconds, processor, memory }, without the start of the control plane.
 import { controlPlane } from "@setpoint/control-plane";
 import { seededRandom } from "setpoint/clock";
 import { Deployment, StatefulSet } from "setpoint/kinds/apps/v1";

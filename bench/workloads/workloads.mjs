@@ -21,7 +21,7 @@ const PEER = "kube-apiserver 1.36 + etcd 3.6 + kube-controller-manager 1.36";
 const SIMULATION = fileURLToPath(new URL("simulation.mjs", import.meta.url));
 const CLUSTERS = fileURLToPath(new URL("clusters.mjs", import.meta.url));
 const [MANY, FEW] = [500, 100];
-/** What a cluster of many may take, as a multiple of one of few. */
+/** The limit for the time per cluster with many clusters, relative to few. */
 const GROWTH = 1.3;
 const DEADLINE_MS = 300_000;
 
@@ -44,7 +44,7 @@ const body = (kind, name) => ({
   },
 });
 
-/** The part of a kubelet, in one write: the pod runs and is ready. */
+/** Acts as a kubelet, in one write: the pod runs and is ready. */
 function readiness() {
   const lastTransitionTime = new Date().toISOString();
   const condition = (type) => ({ type, status: "True", lastTransitionTime });
@@ -86,7 +86,7 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 async function round({ target, pids }) {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } };
   await once(target, { method: "POST", path: "/api/v1/namespaces", body: namespace });
-  // Controllers fill their caches first.
+  // The controllers fill their caches first.
   await pause(3_000);
   const before = processorSeconds(pids);
   const startedMs = performance.now();
@@ -108,7 +108,7 @@ async function round({ target, pids }) {
   return { seconds, processor: processorSeconds(pids) - before, memory: residentMb(pids) };
 }
 
-/** The same workloads as a test has them. */
+/** The same workloads, as in a test. */
 async function simulate() {
   const { stdout } = await promisify(execFile)(process.execPath, [
     SIMULATION,
@@ -118,7 +118,7 @@ async function simulate() {
   return JSON.parse(stdout);
 }
 
-/** What one of so many clusters takes. */
+/** The cost per cluster with so many clusters. */
 const perCluster = (count) => async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [CLUSTERS, String(count)]);
   const { seconds, processor } = JSON.parse(stdout);
