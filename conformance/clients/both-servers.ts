@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startOurs, startReal, type Target } from "../src/targets.js";
 
-/** What a command line left: its exit code and both streams, without what no two servers share. */
+/** The result of a command line: its exit code and both streams, without values that differ between servers. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
@@ -38,7 +38,7 @@ export class BothServers implements AsyncDisposable {
     return new BothServers(withFiles(ours, files), withFiles(real, files), path);
   }
 
-  /** The line's outcome on the embedded control plane, and on the real cluster. */
+  /** The result of the line on the embedded control plane, and on the real cluster. */
   async run(line: string): Promise<{ readonly ours: Outcome; readonly real: Outcome }> {
     const [ours, real] = await Promise.all([this.#runOn(this.#ours, line), this.#runOn(this.#real, line)]);
     return { ours, real };
@@ -78,10 +78,12 @@ function withFiles(target: Target, files: Readonly<Record<string, string>>): Sid
   return { target, folder };
 }
 
-/** What kubectl logs of a watch that its own timeout of a second has ended: whether that was within the second is chance. */
+/**
+ * kubectl's log line when its own timeout of a second ends a watch: whether that happens within the second is random.
+ */
 const SHORT_WATCH = /^I\d{4} [\d:.]+ +\d+ reflector\.go:\d+\] .*very short watch.*\n/gm;
 
-/** Takes out of a text what differs between two servers though it means the same. */
+/** Removes values from a text that differ between two servers without a difference in meaning. */
 function comparable(text: string, target: Target, folder: string): string {
   return text
     .replaceAll(SHORT_WATCH, "")

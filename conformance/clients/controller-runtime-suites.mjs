@@ -44,7 +44,7 @@ const endsAt = performance.now() + Number(values.minutes) * 60_000;
 const go = (folder, ...rest) =>
   execFileSync("go", rest, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 
-/** The version that our own Go programs use, copied out of the module cache, which is not to be written to. */
+/** The version that our own Go programs use, copied out of the read-only module cache. */
 function sources() {
   const { Version: version, Dir: folder } = JSON.parse(
     go(join(here, "controller-runtime"), "list", "-m", "-json", MODULE),
@@ -55,7 +55,7 @@ function sources() {
     mkdirSync(cache, { recursive: true });
     cpSync(folder, partial, { recursive: true });
     execFileSync("chmod", ["-R", "u+w", partial]);
-    // A module's archive does not say what can be run.
+    // A module's archive does not keep executable bits.
     execFileSync("find", [partial, "-name", "*.sh", "-exec", "chmod", "u+x", "{}", "+"]);
     renameSync(partial, copy);
   }
@@ -70,7 +70,7 @@ function packagesOf(root, below = "") {
   return [...own, ...inner.flatMap(({ name }) => packagesOf(root, below === "" ? name : `${below}/${name}`))];
 }
 
-/** What this build is: the code that `envtest-assets` runs. */
+/** The identity of this build: the code that `envtest-assets` runs. */
 function buildDigest() {
   const digest = createHash("sha256");
   for (const name of readdirSync(packages).sort()) {
@@ -82,7 +82,7 @@ function buildDigest() {
   return digest.digest("hex").slice(0, 16);
 }
 
-/** A package's tests, compiled once; undefined where it turns out to have none. */
+/** A package's tests, compiled once; undefined if it has none. */
 function programOf(root, name) {
   const program = join(root, "..", `${basename(root)}-tests`, `${name.replaceAll("/", "-")}.test`);
   if (!existsSync(program)) {
@@ -110,7 +110,7 @@ async function resultOf(program, folder, assets, kubectl, filters = []) {
     TMPDIR: scratch,
   };
   const started = performance.now();
-  // On a machine that somebody works at they give way; elsewhere whatever else runs would win against their times.
+  // Low priority outside of CI; in CI other processes would break the suites' timing.
   const command = [...(process.env.CI ? [] : ["nice"]), program];
   const args = [`-ginkgo.json-report=${report}`, "-test.v", "-test.timeout=15m", ...filters];
   const child = spawn(command[0], [...command.slice(1), ...args], {
@@ -155,7 +155,7 @@ const sides = {
   real: { assets: binaries, version: basename(binaries) },
 };
 
-/** A suite whose server did not start ran no spec, which says nothing of the specs. */
+/** A suite whose server did not start ran no spec, which proves nothing about the specs. */
 const isWhole = ({ code, run }) => code === 0 || run > 0;
 
 const fileOf = (name, side) => join(`${root}-results`, sides[side].version, `${name.replaceAll("/", "-")}.json`);
@@ -166,7 +166,7 @@ function keep(name, side, result) {
   writeFileSync(file, JSON.stringify(result));
 }
 
-/** What is kept of a package on a side, or what its run gives; undefined where there is no time left to find out. */
+/** The cached result of a package on a side, or the result of its run; undefined if no time is left. */
 async function kept(name, side) {
   const file = fileOf(name, side);
   if (existsSync(file) && !(values.fresh && values.side.includes(side))) return JSON.parse(readFileSync(file, "utf8"));
@@ -181,7 +181,7 @@ async function kept(name, side) {
   return result;
 }
 
-/** Runs specs that did not pass here once more, without the others; what passes now is kept as passed. */
+/** Repeats specs that failed here, without the others; those that pass now are kept as passed. */
 async function withSecondTry(name, ours, specs) {
   const quoted = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const isPlain = specs.every((spec) => /^Test\S*$/.test(spec));
@@ -200,7 +200,7 @@ const shown = (result) => String(result?.passed.length ?? "?");
 const line = (name, specs, ours, real, seconds = "") =>
   console.log(`${name.padEnd(38)} ${String(specs).padStart(5)} ${ours.padStart(6)} ${real.padStart(6)}  ${seconds}`);
 
-/** The specs that pass on the real server alone. */
+/** The specs that pass on the real server only. */
 function lost(ours, real) {
   const mine = new Set(ours.passed);
   return real.passed.filter((spec) => !mine.has(spec));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LivingPlane } from "./living-plane.js";
 
-/** Each step goes on from the one before it, as an administrator's day does. */
+/** Each step continues from the previous one, like an administrator's day. */
 describe("helm on the embedded control plane", () => {
   let living: LivingPlane;
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe("helm on the embedded control plane", () => {
   it("uninstalls it, and waits until it is gone", async () => {
     await living.output("helm uninstall shop --namespace shop --cascade foreground --wait --timeout 90s");
     expect(await inShop("get deployments,statefulsets,services,pods -l app -o name")).toBe("");
-    // What a StatefulSet claimed stays, as its policy says, and so does the definition.
+    // Claims of a StatefulSet stay by its policy, and so does the CRD.
     expect(await inShop("get pvc -o name")).toContain("data-shop-database-0");
     expect(await living.output("kubectl get crd visits.shop.example.com -o name")).toContain("visits");
     expect(await living.output("helm list --all-namespaces --short")).toBe("");

@@ -43,7 +43,7 @@ async function call(method: "GET" | "POST" | "DELETE" | "PATCH", path: string, b
   return { status: response.status, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) };
 }
 
-/** Asks again until it is so; the manager's log is shown where it never is, or the manager has ended. */
+/** Polls until the condition holds; shows the manager's log if it never does, or if the manager has ended. */
 async function eventually(what: string, isSo: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 900 && manager.exitCode === null; tries++) {
     if (await isSo()) return;
@@ -58,7 +58,7 @@ async function namespace(name: string): Promise<string> {
   return `/namespaces/${name}`;
 }
 
-/** No kubelet runs: every pod that has not ended is reported as running and ready, or as ended well. */
+/** Acts as the kubelet: reports every unfinished pod as running and ready, or as succeeded. */
 async function runPods(within: string, phase: "Running" | "Succeeded" = "Running"): Promise<void> {
   const { body } = await call("GET", `/api/v1${within}/pods`);
   for (const pod of body.items) {
@@ -101,7 +101,7 @@ describe("kube-controller-manager on the embedded API server", () => {
     await call("DELETE", `/apis/apps/v1${within}/deployments/d?propagationPolicy=Foreground`);
     await eventually("the Deployment gone, after all that it made", async () => {
       const { body: pods } = await call("GET", `/api/v1${within}/pods`);
-      // No kubelet runs: pods that are to stop have stopped at once.
+      // Acts as the kubelet: pods that are deleted stop at once.
       for (const pod of pods.items.filter((each: Answer["body"]) => each.metadata.deletionTimestamp)) {
         await call("DELETE", `/api/v1${within}/pods/${pod.metadata.name}?gracePeriodSeconds=0`);
       }

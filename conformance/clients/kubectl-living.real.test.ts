@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LivingPlane } from "./living-plane.js";
 
-/** What kubectl does with things that live, which neither server of the other kubectl suite has. */
+/** kubectl on running workloads, which neither server of the other kubectl suite has. */
 describe("kubectl on a control plane with workloads", () => {
   let living: LivingPlane;
   beforeAll(async () => {

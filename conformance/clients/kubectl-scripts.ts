@@ -1,6 +1,6 @@
 /**
- * What kubectl is asked to do, by topic; the topics run in this order. A line is a command for bash, with kubectl in the
- * path and the files of `kubectl-files.ts` in its folder; one that begins with `! ` has to fail.
+ * The command lines of kubectl, by topic; the topics run in this order. A line is a bash command, with kubectl in the
+ * path and the files of `kubectl-files.ts` in its folder; one that starts with `! ` must fail.
  */
 export const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
   "version, health and raw paths": [
@@ -20,7 +20,7 @@ export const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
     "kubectl api-resources --categories=all --verbs=list,watch -o name",
     "kubectl api-versions",
   ],
-  // Without the descriptions of built-in fields, which the embedded control plane leaves out of its schemas.
+  // Without descriptions of built-in fields, which the embedded control plane leaves out of its schemas.
   explain: [
     "kubectl explain configmap | grep -P '\\t<|KIND|VERSION'",
     "kubectl explain deployment.spec.template.spec.containers.resources | grep -P '\\t<|FIELD:'",
@@ -102,7 +102,7 @@ export const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
     "kubectl describe rolebinding readers",
     "kubectl describe clusterrole lister",
     "kubectl describe namespace clients",
-    // Without events: a real server that looks after its addresses in that moment reports one as not allocated yet.
+    // Without events: a real server that repairs its addresses at that moment reports one as not allocated yet.
     "kubectl describe service web --show-events=false | grep -v -e IP -e Endpoints",
     "kubectl describe ingress web | grep -v web:80",
     "! kubectl describe configmap absent",

@@ -3,7 +3,7 @@ import { BothServers } from "./both-servers.js";
 import { FILES } from "./kubectl-files.js";
 import { SCRIPTS } from "./kubectl-scripts.js";
 
-/** Every line has to do on the embedded control plane what it does on a real cluster: exit code, output and errors. */
+/** Every line must have the same exit code, output and errors on the embedded control plane as on a real cluster. */
 describe("kubectl", () => {
   let servers: BothServers;
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe("kubectl", () => {
       const fails = line.startsWith("! ");
       const { ours, real } = await servers.run(fails ? line.slice(2) : line);
       expect.soft({ line, ...ours }).toEqual({ line, ...real });
-      // A line that does not do what it was written for, anywhere, shows nothing.
+      // A line that fails unexpectedly on both servers proves nothing.
       expect.soft(real.code !== 0, `${line}\n${real.stderr}`).toBe(fails);
     }
   });

@@ -30,7 +30,7 @@ export class LivingPlane implements AsyncDisposable {
     return new LivingPlane(plane, folder, path);
   }
 
-  /** Runs a line of bash, with the files of this folder (`helm/shop`) in reach. */
+  /** Runs a bash line, with the files of this folder (`helm/shop`) available. */
   run(line: string): Promise<Outcome> {
     const env = { PATH: this.#path, HOME: this.#folder, KUBECONFIG: join(this.#folder, "kubeconfig") };
     return new Promise((resolve) => {
@@ -41,7 +41,7 @@ export class LivingPlane implements AsyncDisposable {
     });
   }
 
-  /** What a line prints. Throws where it fails. */
+  /** The output of a line. Throws if it fails. */
   async output(line: string): Promise<string> {
     const { code, stdout, stderr } = await this.run(line);
     if (code !== 0) throw new Error(`${line}: exit code ${code}\n${stdout}${stderr}`);

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { startOurs } from "../src/targets.js";
 
 /**
- * Runs a client program against an embedded control plane of its own and gives the lines that it printed: one for each
- * step that it has asserted. Throws with what the program wrote to its errors if it failed.
+ * Runs a client program against its own embedded control plane and returns the lines that it printed: one for each
+ * asserted step. Throws with the program's error output if it failed.
  */
 export async function stepsOf(command: string, args: readonly string[]): Promise<readonly string[]> {
   await using server = await startOurs();
@@ -20,7 +20,7 @@ export async function stepsOf(command: string, args: readonly string[]): Promise
   });
 }
 
-/** A virtual environment with packages (`name==version`) from PyPI, made once, in the cache. Gives its Python. */
+/** A virtual environment with packages (`name==version`) from PyPI, made once, in the cache. Returns its Python. */
 export function pythonWith(packages: readonly string[]): string {
   const cache = process.env.SETPOINT_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "setpoint");
   const folder = join(cache, "python", packages.join("+").replaceAll("==", "-"));

@@ -53,10 +53,10 @@ import type { Case } from "./case.js";
 import { interleavings } from "./generative/interleavings.js";
 import { patchWalks } from "./generative/patches.js";
 
-/** Seeds of every run, so that a difference once found is looked for ever after. */
+/** Seeds of every run, so that a difference that was once found is always checked. */
 const FIXED_SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-/** Every case, in the order of the report; `seeds` adds random ones to the fixed. */
+/** Every case, in the order of the report; `seeds` adds random ones to the fixed ones. */
 export const allCases = (seeds: readonly number[]): readonly Case[] => [
   ...discoveryCases,
   ...openApiCases,

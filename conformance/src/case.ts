@@ -1,15 +1,15 @@
 import type { Session } from "./session.js";
 
-/** One behaviour, tried on both servers; what it did and saw is compared. */
+/** One behaviour, tried on both servers; the transcripts are compared. */
 export interface Case {
   readonly area: string;
   readonly name: string;
   readonly run: (session: Session) => Promise<void>;
-  /** Changes what other cases see (cluster-wide webhooks, discovery of everything): runs when no other case does. */
+  /** Affects other cases (cluster-wide webhooks, discovery of everything): runs when no other case does. */
   readonly alone?: boolean;
-  /** Waits for a controller that other cases keep busy: runs before them, with others of its kind. */
+  /** Waits for a controller that other cases keep busy: runs before them, with others of this type. */
   readonly early?: boolean;
-  /** Leaves something behind that other cases would see: runs after them, with others of its kind. */
+  /** Leaves something behind that other cases would see: runs after them, with others of this type. */
   readonly late?: boolean;
 }
 

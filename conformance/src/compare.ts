@@ -10,7 +10,7 @@ export interface Difference {
   readonly theirs: unknown;
 }
 
-/** Where two transcripts differ, each place by its path; empty where they agree. */
+/** The differences of two transcripts, each with its path; empty if they agree. */
 export function compareTranscripts(
   name: string,
   ours: readonly Step[],
@@ -43,7 +43,7 @@ function compareValues(ours: unknown, theirs: unknown, path: string, report: Rep
   }
 }
 
-/** A key may be a word that every object knows. */
+/** A key may be an inherited name such as constructor. */
 const own = (record: Record<string, unknown>, key: string): unknown =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 

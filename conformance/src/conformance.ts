@@ -42,9 +42,8 @@ const { values: options } = parseArgs({
 });
 
 /**
- * How often the real server is asked again where its answer is not ours. Its admission and its controllers look into
- * caches of their own, so that it may answer one way or the other. Ours is asked once: what it says must be something
- * that the real server says, too.
+ * How often the real server is asked again if its response differs from ours. Its admission and its controllers use
+ * caches, so that its response may vary. Ours is asked once: its response must be one that the real server gives, too.
  */
 const REPEATS = 3;
 
@@ -70,7 +69,7 @@ const differenceOf = (each: Case, ours: Transcripts, theirs: Transcripts): reado
   return compareTranscripts(title, ours.get(title) ?? [], theirs.get(title) ?? []);
 };
 
-/** The real server's answers: where it gives several, the one that is ours too. */
+/** The real server's responses: if they vary, the one that equals ours. */
 async function answersOf(cases: readonly Case[], ours: Transcripts, first: Transcripts): Promise<Transcripts> {
   const answers = new Map(first);
   if (options.against || options.self) return answers;

@@ -2,11 +2,11 @@ import type { Readable } from "node:stream";
 import { systemClock } from "setpoint/clock";
 import type { Answer } from "./wire.js";
 
-/** The lines of a streamed answer, as they arrive. */
+/** The lines of a streamed response, as they arrive. */
 export class LineStream implements Disposable {
   readonly status: number;
   readonly headers: Answer["headers"];
-  /** Sends bytes the other way, where the answer opened one. */
+  /** Sends bytes to the server, if the response allows it. */
   readonly send: (bytes: Uint8Array) => void;
   readonly #source: Readable;
   readonly #lines: string[] = [];

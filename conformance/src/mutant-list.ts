@@ -1,11 +1,11 @@
 /** One behaviour of the control plane, and how to break it. */
 export interface Mutant {
-  /** The area whose cases are to notice it. */
+  /** The area whose cases must notice it. */
   readonly area: string;
   readonly behaviour: string;
   /** Below `packages/control-plane/src`. */
   readonly file: string;
-  /** Stands once in the file. */
+  /** Occurs once in the file. */
   readonly find: string;
   readonly replace: string;
 }

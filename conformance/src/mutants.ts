@@ -14,12 +14,12 @@ const HELP = `Breaks behaviours of the control plane one by one and looks whethe
   npm run conformance:mutants -- --only quotas     those of one area, or of several
 `;
 
-/** Below this share of the mutants noticed, the suite is not worth its name: 27 of 30. */
+/** The minimum share of noticed mutants: 27 of 30. */
 const NEEDED = 0.9;
 
-/** A broken controller never does what is waited for. */
+/** Patience with a mutant: a broken controller never reaches the awaited state. */
 const BRIEF_SECONDS = 8;
-/** One that is not broken does it, be the machine ever so busy. */
+/** Patience without one: the state is reached, however busy the machine is. */
 const LONG_SECONDS = 60;
 
 const { values: options } = parseArgs({
@@ -45,7 +45,7 @@ function workshop(): string {
     const isKept = (path: string): boolean => !/node_modules|tools\/kubernetes/.test(path);
     cpSync(join(root, name), join(folder, name), { recursive: true, filter: isKept });
   }
-  // Every dependency is the checkout's; only our own packages are the copies.
+  // Dependencies are those of the checkout; only our own packages are copies.
   mkdirSync(join(folder, "node_modules/@setpoint"), { recursive: true });
   for (const name of readdirSync(join(root, "node_modules"))) {
     if (name === "setpoint" || name === "@setpoint") continue;
@@ -61,7 +61,7 @@ function workshop(): string {
   return folder;
 }
 
-/** Breaks one behaviour, runs the suite against the kept answers of the real server, and mends it again. */
+/** Breaks one behaviour, runs the suite against the recorded responses of the real server, and restores it. */
 function isNoticed(folder: string, { area, file, find, replace }: Mutant, transcripts: string): boolean {
   const path = join(folder, "packages/control-plane/src", file);
   const source = readFileSync(path, "utf8");
@@ -79,7 +79,7 @@ function isNoticed(folder: string, { area, file, find, replace }: Mutant, transc
   }
 }
 
-/** Whether an area agrees with the kept answers; what controllers do is waited for as long as `patience` says, in seconds. */
+/** Whether an area agrees with the recorded responses; waits for controllers for at most `patience` seconds. */
 function passes(folder: string, transcripts: string, area: string, patience: number): boolean {
   const bin = join(folder, "packages/setpoint/bin/setpoint.js");
   const args = ["--against", transcripts, "--bin", bin, "--only", `${area}: `, "--patience", String(patience)];

@@ -1,15 +1,15 @@
-/** Headers that say something of the answer; the rest (dates, audit ids, flow control) is the server's own business. */
+/** Headers that are compared; the rest (dates, audit ids, flow control) depends on the server. */
 const COMPARED_HEADERS = ["content-type", "warning", "retry-after", "location", "allow", "www-authenticate"];
 
-/** Values that differ between two servers though they mean the same. */
+/** Values that differ between two servers without a difference in meaning. */
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
-/** A cell that counts the time since: `3s`, `2m5s`. */
+/** A cell with an age: `3s`, `2m5s`. */
 const AGE = /^(\d+[dhms])+$/;
 /** A resourceVersion within a text that quotes an object. */
 const QUOTED_VERSION = /(resourceVersion\W{1,12}|in record \()\d+/g;
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** One step of a case as both servers' transcripts show it. */
+/** One step of a case in the transcripts of both servers. */
 export interface Step {
   readonly what: string;
   readonly status?: number;
@@ -17,14 +17,14 @@ export interface Step {
   readonly body?: unknown;
 }
 
-/** Lists and bookmarks carry the moment of the whole server, which other cases move on: only that there is one counts. */
+/** Lists and bookmarks carry the revision of the whole server, which other cases advance: only its presence counts. */
 function isMomentary(value: object): boolean {
   if ("items" in value || "rows" in value) return true;
   const metadata = (value as { metadata?: { name?: unknown; resourceVersion?: unknown } }).metadata;
   return metadata?.resourceVersion !== undefined && metadata.name === undefined;
 }
 
-/** The real server collects the problems of an object in the order of a hash map: which there are counts, not their order. */
+/** The real server collects the problems of an object in hash map order: only their set counts, not their order. */
 function sortCauses(shown: Record<string, unknown>): void {
   const details = shown.details as { causes?: unknown[] } | undefined;
   if (!Array.isArray(details?.causes) || details.causes.length < 2) return;
@@ -32,7 +32,7 @@ function sortCauses(shown: Record<string, unknown>): void {
   shown.message = String(shown.message).replace(/\[.*\]/s, "[…]");
 }
 
-/** Entries stand in the order of their times, which are whole seconds: whether two writes share one is chance. */
+/** Entries are ordered by their times, which are whole seconds: whether two writes share one is random. */
 function sortManagers(shown: Record<string, unknown>): void {
   if (!Array.isArray(shown.managedFields)) return;
   const rank = (entry: Record<string, unknown>): string =>
@@ -54,12 +54,12 @@ export class Normaliser {
   readonly #versions = new Set<string>();
   readonly #generated = new Map<string, string>();
 
-  /** Tells of a name that the server made up, so that it is shown by its order. */
+  /** Marks a generated name, so that it is replaced by its number. */
   addGenerated(name: string): void {
     if (!this.#generated.has(name)) this.#generated.set(name, `<generated-${this.#generated.size + 1}>`);
   }
 
-  /** The transcript with its values replaced; call it once the case has ended, since ranks need all versions. */
+  /** The transcript with its values replaced; call it after the case has ended, because ranks need all versions. */
   transcript(steps: readonly Step[]): readonly Step[] {
     for (const step of steps) this.#collect(step.body);
     const ranked = [...this.#versions].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
@@ -70,7 +70,7 @@ export class Normaliser {
       ...(step.headers === undefined ? {} : { headers: this.#headers(step.headers) }),
       ...(step.body === undefined ? {} : { body: this.#value(step.body, "", ranks) }),
     }));
-    // As a kept transcript reads, where nothing in a list is null.
+    // Like a recorded transcript, in which undefined in a list becomes null.
     return JSON.parse(JSON.stringify(shown)) as readonly Step[];
   }
 

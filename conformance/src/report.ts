@@ -1,26 +1,26 @@
 import type { Case } from "./case.js";
 import type { Difference } from "./compare.js";
 
-/** A difference that is known and explained; the run fails when it no longer differs, so that the list stays true. */
+/** A known and explained difference; the run fails when it no longer occurs, so that the list stays accurate. */
 export interface KnownDifference {
   /** `area: case`, or how it starts. */
   readonly case: string;
   /** The start of the place's description. */
   readonly at: string;
-  /** Random cases meet it only now and then: it need not show in every run. */
+  /** Random cases show it only sometimes: it need not occur in every run. */
   readonly sometimes?: boolean;
   readonly reason:
     | "columns"
     | "audit and flow-control headers"
     | "built-in validation and defaults"
-    /** Not as on the real server, and to be closed: none of these may remain in a release. */
+    /** A deviation from the real server that must be fixed before a release. */
     | "gap";
 }
 
 export interface Verdict {
   readonly unexpected: readonly Difference[];
   readonly known: readonly Difference[];
-  /** Entries of the list that nothing matched. */
+  /** Entries of the list that matched nothing. */
   readonly stale: readonly KnownDifference[];
 }
 

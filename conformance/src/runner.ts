@@ -5,23 +5,23 @@ import { type Endings, Session } from "./session.js";
 import { WebhookServer } from "./webhook-server.js";
 import type { Wire } from "./wire.js";
 
-/** What each case saw on one server, by `area: name`. */
+/** The transcript of each case on one server, by `area: name`. */
 export type Transcripts = ReadonlyMap<string, readonly Step[]>;
 
 export const titleOf = (each: Case): string => `${each.area}: ${each.name}`;
 
 export interface RunOptions {
-  /** How many cases run at once. */
+  /** The number of concurrent cases. */
   readonly concurrency: number;
-  /** How long a case waits for what controllers do in their own time. */
+  /** How long a case waits for controllers. */
   readonly patienceMs: number;
-  /** Makes other names of namespaces, for a server where those of an earlier run may still be on their way out. */
+  /** Varies the names of namespaces, for a server where those of an earlier run may still be terminating. */
   readonly salt?: string;
 }
 
 /**
- * Runs the cases on one server, several at once: early ones first, those that must be alone near the end,
- * one by one, and late ones last.
+ * Runs the cases on one server, several at once: early ones first, those that must be alone near the end, one by one,
+ * and late ones last.
  */
 export async function runCases(cases: readonly Case[], wire: Wire, options: RunOptions): Promise<Transcripts> {
   await using hooks = await WebhookServer.start();
@@ -43,14 +43,14 @@ export async function runCases(cases: readonly Case[], wire: Wire, options: RunO
   return transcripts;
 }
 
-/** A name for the case's namespace and group that stays the same whichever other cases run (FNV-1a of its title). */
+/** A name for the case's namespace and group that does not depend on other cases (FNV-1a of its title). */
 function idOf(title: string): string {
   let hash = 0x811c9dc5;
   for (const char of title) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
   return `case-${hash.toString(36)}`;
 }
 
-/** A thrown error ends a case early and stands in its transcript, so that it shows as a difference. */
+/** A thrown error ends a case early and is part of its transcript, so that it shows as a difference. */
 async function runCase(each: Case, session: Session): Promise<readonly Step[]> {
   await session.post("/api/v1/namespaces", { metadata: { name: session.namespace } }, { silent: true });
   await furnished(session);
@@ -63,7 +63,7 @@ async function runCase(each: Case, session: Session): Promise<readonly Step[]> {
   return session.transcript();
 }
 
-/** Waits for what the controllers put into every new namespace, so that it does not come in the middle of a case. */
+/** Waits for the objects that controllers create in every new namespace, so that they do not appear during a case. */
 async function furnished(session: Session): Promise<void> {
   for (const path of ["configmaps/kube-root-ca.crt", "serviceaccounts/default"]) {
     for (let tries = 0; tries < 200; tries++) {

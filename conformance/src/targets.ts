@@ -20,7 +20,7 @@ export async function startReal(): Promise<Target> {
   const cluster = await startKubernetes({
     controllerManager: true,
     serviceAccounts: true,
-    // As wide as ours; looks at autoscalers that do not take a quarter of a minute each, nor those at quotas five.
+    // The same address range as ours, and shorter sync periods of controllers.
     apiserverFlags: ["--service-cluster-ip-range=10.0.0.0/16"],
     controllerManagerFlags: [
       "--horizontal-pod-autoscaler-sync-period=2s",
@@ -35,13 +35,16 @@ export async function startReal(): Promise<Target> {
   };
 }
 
-/** A real server that somebody else started, and stops. */
+/** A running real server, which is not stopped here. */
 export function runningReal(kubeconfig: string): Target {
   const endpoint = endpointOf(readFileSync(kubeconfig, "utf8"));
   return { endpoint, kubeconfig, [Symbol.asyncDispose]: async () => {} };
 }
 
-/** What kube-controller-manager does on the other side; neither side has nodes, a scheduler or running pods. */
+/**
+ * The controllers that kube-controller-manager runs on the other side; neither side has nodes, a scheduler or running
+ * pods.
+ */
 const WORKLOADS = [
   "replicasets",
   "replicationcontrollers",
@@ -57,7 +60,7 @@ const WORKLOADS = [
   "endpoints",
 ];
 
-/** The embedded control plane in a process of its own, from the build at `bin`. */
+/** The embedded control plane in its own process, from the build at `bin`. */
 export async function startOurs(bin: string = join(root, "packages/setpoint/dist/bin.js")): Promise<Target> {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-conformance-"));
   const kubeconfig = join(dir, "kubeconfig");
@@ -78,7 +81,7 @@ export async function startOurs(bin: string = join(root, "packages/setpoint/dist
   };
 }
 
-/** Volumes bring a default class along, which nothing brings to the other side. */
+/** Deletes the default class that the volume controllers create, which the other side lacks. */
 async function withoutStorageClass(endpoint: Endpoint): Promise<void> {
   using wire = new Wire(endpoint);
   const path = "/apis/storage.k8s.io/v1/storageclasses/standard";

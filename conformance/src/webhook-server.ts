@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Body } from "./session.js";
 
-/** What a webhook answers: a body, or a status and text to answer with instead; undefined never answers. */
+/** The response of a webhook: a body, or a status with text; undefined never answers. */
 export type HookAnswer = { readonly body: Body } | { readonly status: number; readonly text: string } | undefined;
 export type HookHandler = (request: Body) => HookAnswer;
 
-/** One HTTPS server for the webhooks of all cases, each under a path of its own; it can stand in for an API as well. */
+/** One HTTPS server for the webhooks of all cases, each under its own path; it can act as an API as well. */
 export class WebhookServer implements AsyncDisposable {
   readonly caBundle: string;
   readonly #server: Server;

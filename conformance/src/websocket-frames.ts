@@ -4,8 +4,8 @@ const TEXT = 0x81;
 const CLOSE = 0x88;
 
 /**
- * Turns what a server sends over a WebSocket into its texts. Knows what these servers send and nothing else: whole
- * messages, without masks. A message that is not one line is shown as such, so that it makes a difference.
+ * Decodes the text messages that a server sends over a WebSocket. Supports only what these servers send: whole
+ * messages, without masks. A message that is not one line is marked, so that it shows as a difference.
  */
 export function webSocketTexts(): Transform {
   let waiting = Buffer.alloc(0);
@@ -22,7 +22,7 @@ export function webSocketTexts(): Transform {
   });
 }
 
-/** What a client sends, masked as clients must: one whole message of fewer than 126 bytes. */
+/** A client's message, masked as required: one whole message of fewer than 126 bytes. */
 export function clientFrame(type: keyof typeof CLIENT_FRAMES, payload: Uint8Array | string = ""): Buffer {
   const bytes = Buffer.from(payload);
   const mask = [1, 2, 3, 4];

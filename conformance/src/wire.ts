@@ -4,7 +4,7 @@ import { systemClock } from "setpoint/clock";
 import { LineStream } from "./line-stream.js";
 import { webSocketTexts } from "./websocket-frames.js";
 
-/** An answer that takes longer is a stream; a slow answer is a difference of its own. */
+/** A response that takes longer is a stream; a slow response is a difference of its own. */
 const LONGEST_ANSWER_MS = 15_000;
 
 /** How to reach one server. */
@@ -28,11 +28,14 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** An object is sent as JSON. */
   readonly body?: string | Uint8Array | object;
-  /** Sent instead of the administrator's credentials; `null` sends none. */
+  /** Replaces the administrator's credentials; `null` sends none. */
   readonly token?: string | null;
 }
 
-/** A bare HTTP/1.1 connection pool to one server: no retries, no interpretation, so that the suite sees what was said. */
+/**
+ * A bare HTTP/1.1 connection pool to one server: no retries, no interpretation, so that the suite sees the raw
+ * response.
+ */
 export class Wire implements Disposable {
   readonly #endpoint: Endpoint;
   readonly #agent: Agent;
@@ -45,7 +48,7 @@ export class Wire implements Disposable {
     this.#anonymousAgent = new Agent(options);
   }
 
-  /** Resolves with the whole answer; with what came so far where the answer is a stream that does not end. */
+  /** Resolves with the whole response, or with the part so far if it is an endless stream. */
   send(call: Call): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const outgoing = this.#start(call, (incoming) => {
@@ -76,7 +79,7 @@ export class Wire implements Disposable {
     });
   }
 
-  /** Asks for a WebSocket; its messages are the lines, or those of the answer of a server that refuses it. */
+  /** Requests a WebSocket; the lines are its messages, or the response of a server that refuses it. */
   openWebSocket(call: Call): Promise<LineStream> {
     const headers = {
       connection: "Upgrade",
@@ -119,7 +122,7 @@ export class Wire implements Disposable {
     const body = bodyOf(call);
     if (body !== undefined) {
       headers["content-type"] ??= "application/json";
-      // Node sends the body of a DELETE without a length of its own accord, which no server can read.
+      // By default Node sends the body of a DELETE without a length, which no server can read.
       headers["content-length"] = String(Buffer.byteLength(body));
     }
     return request(

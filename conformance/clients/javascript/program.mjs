@@ -19,7 +19,7 @@ const custom = config.makeApiClient(k8s.CustomObjectsApi);
 const definitions = config.makeApiClient(k8s.ApiextensionsV1Api);
 const objects = k8s.KubernetesObjectApi.makeApiClient(config);
 
-/** The status code and the body of the error that a call ends in. */
+/** The status code and body of the error of a call. */
 const failure = (call) =>
   call.then(
     () => assert.fail("the call succeeded"),

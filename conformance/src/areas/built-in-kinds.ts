@@ -1,7 +1,7 @@
 import { area } from "../case.js";
 import type { Body, Session } from "../session.js";
 
-/** A kind, and an object of it that both servers take. */
+/** A kind, and an object of it that both servers accept. */
 interface Sample {
   readonly path: (s: Session) => string;
   readonly body: Body;
@@ -12,7 +12,7 @@ const within = (group: string, plural: string) => (s: Session) =>
 
 const labels = { app: "a" };
 export const container = { name: "main", image: "one" };
-/** Without a token, which is mounted under a name of each server's own. */
+/** Without a token, whose volume name differs between servers. */
 const spec = { containers: [container], automountServiceAccountToken: false };
 const template = { metadata: { labels }, spec };
 const selector = { matchLabels: labels };
@@ -62,14 +62,14 @@ export function merged(base: Body, change: Body): Body {
   return next;
 }
 
-/** Tries to make objects that differ from a good one in one thing each; what is made is made on trial. */
+/** Tries to create objects that differ from a valid one in one field each, in dry run. */
 export const tried =
   ({ path, body }: Sample, ...changes: readonly object[]) =>
   async (s: Session): Promise<void> => {
     for (const change of changes) await s.post(`${path(s)}?dryRun=All`, merged(body, change));
   };
 
-/** Makes a good one, and tries to change one thing each. */
+/** Creates a valid object, and tries to change one field each. */
 const changed =
   ({ path, body }: Sample, ...changes: readonly object[]) =>
   async (s: Session): Promise<void> => {
@@ -77,7 +77,7 @@ const changed =
     if (made.status !== 201) s.note("refused", made.body);
     for (const change of changes) {
       const { status, body: answer } = await s.patch("merge", `${path(s)}/x?dryRun=All`, change, { silent: true });
-      // What follows its first line is a difference of Go's own structs.
+      // The lines after the first are a diff of Go's own structs.
       const told = { code: answer.code, message: String(answer.message).split("\n")[0], fields: fieldsOf(answer) };
       s.note(JSON.stringify(change), status === 200 ? { status, spec: answer.spec } : told);
     }

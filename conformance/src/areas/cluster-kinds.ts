@@ -5,7 +5,7 @@ const cluster = (groupVersion: string, plural: string): string => `/apis/${group
 const ofGroup = (s: Session, groupVersion: string, plural: string): string =>
   `/apis/${groupVersion}/namespaces/${s.namespace}/${plural}`;
 
-/** How the server judges each object that is to be created. */
+/** The server's verdict on the creation of each object. */
 async function judged(s: Session, path: string, objects: readonly object[], name = "a"): Promise<void> {
   for (const object of objects) {
     const { status, body } = await s.post(`${path}?dryRun=All`, { metadata: { name }, ...object }, { silent: true });
@@ -13,7 +13,7 @@ async function judged(s: Session, path: string, objects: readonly object[], name
   }
 }
 
-/** How the server judges each change of an object that exists while the case lasts. */
+/** The server's verdict on each change of an existing object. */
 async function changed(
   s: Session,
   path: string,
@@ -170,7 +170,7 @@ export const clusterKindCases = area("built-in kinds", {
 const pods = (s: Session): string => `/api/v1/namespaces/${s.namespace}/pods`;
 const container = { name: "c", image: "i" };
 
-/** The warnings that a new object meets, or the refusal. */
+/** The warnings for a new object, or the refusal. */
 async function warned(s: Session, path: string, objects: readonly object[]): Promise<void> {
   for (const object of objects) {
     const body = { metadata: { name: "a" }, ...object };

@@ -17,7 +17,7 @@ const create = async (s: Session, spec: object = web, metadata: object = {}): Pr
 
 const nodeName = (s: Session): string => `${s.namespace}-n`;
 
-/** Pods without a node are nobody's endpoints. */
+/** Creates a pod on a node: pods without one are no endpoints. */
 const pod = async (s: Session, name: string, more: object = {}): Promise<void> => {
   const containers = [{ name: "main", image: "web", ports: [{ name: "http", containerPort: 9090 }] }];
   await s.post(
@@ -31,7 +31,7 @@ const ready = async (s: Session, name: string, ip: string): Promise<void> => {
   await s.patch("merge", `${pods(s)}/${name}/status`, readyStatus(ip), { silent: true });
 };
 
-/** What slices hold, without their generated names and the times that moved them. */
+/** The content of slices, without generated names and transition times. */
 const shown = (slice: Body): object => ({
   metadata: { labels: slice.metadata.labels, generateName: slice.metadata.generateName },
   owners: slice.metadata.ownerReferences,
@@ -42,7 +42,7 @@ const shown = (slice: Body): object => ({
   ports: byName(slice.ports ?? []),
 });
 
-/** The real controllers put ports in the order of a hash. */
+/** The real controllers order ports by a hash. */
 const byName = (ports: readonly Body[]): readonly Body[] =>
   [...ports].sort((left, right) => ((left.name ?? "") < (right.name ?? "") ? -1 : 1));
 

@@ -8,7 +8,7 @@ const service = (spec: object, name = "web") => ({
   spec: { selector: { app: "web" }, ports: [{ port: 80 }], ...spec },
 });
 
-/** What was given to a service; addresses that a server chose are shown by whether there are any. */
+/** The values assigned to a service; addresses chosen by a server are shown only as present or absent. */
 const given = (
   s: Session,
   what: string,
@@ -31,7 +31,7 @@ const given = (
   });
 };
 
-/** Whether the server chose them; those of the case are shown as they are. */
+/** Whether the server chose them; those of the case are shown unchanged. */
 interface Chosen {
   readonly address?: boolean;
   readonly ports?: boolean;

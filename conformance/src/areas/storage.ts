@@ -11,7 +11,7 @@ const versionOf = ({ metadata }: Body): bigint => BigInt(metadata.resourceVersio
 const names = ({ body }: Reply): readonly string[] =>
   body.items.map((each: Body) => `${each.metadata.name}=${each.data?.k ?? ""}`);
 
-/** What a storage promises, whichever kind is stored: one counter, whole states of the past, no lost update. */
+/** Guarantees of the storage for any kind: one counter, consistent past states, no lost update. */
 export const storageCases = area("storage", {
   "one counter counts the writes of all kinds": async (s) => {
     const first = await make(s, "a");

@@ -8,7 +8,7 @@ const CLASSES = "/apis/storage.k8s.io/v1/storageclasses";
 const core = (s: Session, plural: string): string => `/api/v1/namespaces/${s.namespace}/${plural}`;
 const claims = (s: Session): string => core(s, "persistentvolumeclaims");
 
-/** Volumes are cluster-wide: the class of a case's own keeps those of others away. */
+/** Volumes are cluster-wide: the case's own class keeps those of other cases away. */
 const own = (s: Session): string => s.namespace;
 const volumeName = (s: Session, suffix = "v"): string => `${s.namespace}-${suffix}`;
 
@@ -27,7 +27,7 @@ async function volume(s: Session, spec: object = {}, suffix = "v", labels: objec
   };
   const reply = await s.post(VOLUMES, body, { silent: true });
   if (reply.status !== 201) s.note("refused", reply.body);
-  // A claim that comes before the controller knows of the volume is told that there is none.
+  // A claim created before the controller knows the volume would report that there is none.
   else await s.until(`${VOLUMES}/${name}`, (seen) => seen.body.status?.phase !== "Pending");
   return {
     async [Symbol.asyncDispose]() {
@@ -52,7 +52,7 @@ async function claim(s: Session, spec: object = {}, name = "c"): Promise<void> {
   if (reply.status !== 201) s.note("refused", reply.body);
 }
 
-/** A class whose volumes somebody has to make by hand. */
+/** A class whose volumes are provisioned by hand. */
 async function storageClass(s: Session, more: object = {}): Promise<AsyncDisposable> {
   const body = { metadata: { name: own(s) }, provisioner: "kubernetes.io/no-provisioner", ...more };
   await s.post(CLASSES, body, { silent: true });

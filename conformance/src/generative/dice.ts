@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from "setpoint/clock";
 
-/** Choices from a seed: the same on both servers, since neither is asked. */
+/** Random choices from a seed: the same on both servers, because they do not depend on responses. */
 export class Dice {
   readonly #random: Random;
 
@@ -21,7 +21,7 @@ export class Dice {
     return from[this.number(from.length)]!;
   }
 
-  /** Each of `from` with even odds, in its order. */
+  /** Each of `from` with even odds, in order. */
   some<T>(from: readonly T[]): readonly T[] {
     return from.filter(() => this.chance(0.5));
   }

@@ -6,7 +6,7 @@ const STEPS = 25;
 const NAMES = ["a", "b", "c", "d"];
 const path = (s: Session): string => `/api/v1/namespaces/${s.namespace}/configmaps`;
 
-/** Random writes with watches opened and lists taken in between; each must tell the same story on both servers. */
+/** Random writes with watches and lists in between; each must show the same on both servers. */
 function interleaving(seed: number): Case["run"] {
   return async (s) => {
     const dice = new Dice(seed);
@@ -50,7 +50,7 @@ async function open(s: Session, dice: Dice, versions: readonly string[]): Promis
   return await s.watch(`${path(s)}?watch=true&labelSelector=${selector}${from}`);
 }
 
-/** Takes events until the last write was seen. */
+/** Reads events until the last write was seen. */
 async function story(watch: WatchSession): Promise<void> {
   for (let event: Body; event?.object?.metadata?.name !== "last"; ) {
     [event] = await watch.take(1, { timeoutMs: 30_000 });

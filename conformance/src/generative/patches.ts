@@ -7,7 +7,7 @@ const MANAGERS = ["one", "two", "three"];
 const STEPS = 14;
 const KEYS = ["a", "b", "c"];
 
-/** A kind under test: its collection, and random whole objects and fragments of it. */
+/** A kind under test: its collection, and random whole objects and fragments. */
 interface Subject {
   readonly name: string;
   readonly path: (s: Session) => string;
@@ -15,9 +15,9 @@ interface Subject {
   readonly kind: string;
   readonly takesStrategic: boolean;
   readonly prepare?: (s: Session) => Promise<void>;
-  /** The part of the object besides metadata that a manager might want. */
+  /** The part of the object besides metadata that a manager may apply. */
   readonly content: (dice: Dice) => Record<string, unknown>;
-  /** What a controller may change meanwhile is left out of the comparison. */
+  /** Fields that a controller may change meanwhile, which are not compared. */
   readonly shown: (object: Body) => unknown;
 }
 
@@ -51,7 +51,7 @@ const configMap: Subject = {
     object.kind === "Status" ? object : [shownObject(object), { resourceVersion: object.metadata.resourceVersion }],
 };
 
-/** A kind with nested lists by key, and no controller that writes to it. */
+/** A kind with nested lists by key that no controller writes. */
 const podTemplate: Subject = {
   name: "pod template",
   path: (s) => `/api/v1/namespaces/${s.namespace}/podtemplates`,
@@ -155,7 +155,7 @@ const metadata = (dice: Dice): object => ({
   ...(dice.chance(0.2) ? { finalizers: dice.some(["x.io/1", "x.io/2"]) } : {}),
 });
 
-/** One object under random writes by three managers; after each, the answer is compared. */
+/** One object under random writes by three managers; each response is compared. */
 function walk(subject: Subject, seed: number): Case["run"] {
   return async (s) => {
     await subject.prepare?.(s);
@@ -214,7 +214,7 @@ async function write(
   return await s.put(`${path}${query}`, next, silent);
 }
 
-/** A merge patch that also takes something away. */
+/** A merge patch that also removes something. */
 function nulled(body: Body): Body {
   const part = body.spec?.labels ?? body.data ?? body.metadata.labels;
   const key = part && Object.keys(part)[0];

@@ -21,7 +21,7 @@ async function grant(s: Session, user: string, rules: readonly object[]): Promis
   );
 }
 
-/** Asks until access is as wanted: the real server's authorizer learns of roles by a watch. */
+/** Polls until access is as wanted: the real server's authorizer learns of roles by a watch. */
 async function until(s: Session, path: string, user: string, status: number): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     if ((await s.get(path, { ...as(user), silent: true })).status === status) return;

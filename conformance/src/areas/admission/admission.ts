@@ -8,7 +8,7 @@ const pod = (name: string, spec: object = {}, metadata: object = {}): object => 
   spec: { containers: [{ name: "c", image: "i" }], ...spec },
 });
 
-/** Makes a pod that no scheduler touches, and shows the spec that it got, under a name for its volume. */
+/** Creates a pod that no scheduler touches, and records its spec. Treats the name of its token volume as generated. */
 async function made(s: Session, name: string, spec: object = {}): Promise<Reply> {
   const reply = await s.post(pods(s), pod(name, { schedulerName: "none", ...spec }), { silent: true });
   for (const volume of reply.body.spec?.volumes ?? []) {

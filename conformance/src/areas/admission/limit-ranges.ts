@@ -3,7 +3,7 @@ import type { Body, Session } from "../../session.js";
 
 const core = (s: Session, plural: string): string => `/api/v1/namespaces/${s.namespace}/${plural}`;
 
-/** Makes a range; resolves once admission knows of it, whose cache is behind. */
+/** Creates a range; resolves once admission, whose cache lags, knows of it. */
 const range = async (
   s: Session,
   limits: readonly object[],
@@ -19,7 +19,7 @@ const pod = (name: string, resources: object = {}, spec: object = {}) => ({
   spec: { containers: [{ name: "main", image: "one", resources }], ...spec },
 });
 
-/** Why not, with the complaints in one order: the real server collects them from hash maps. */
+/** The refusal, with sorted problems: the real server collects them from hash maps. */
 const refusal = ({ message, ...body }: Body): unknown => {
   const sorted = (list: string): string =>
     list
@@ -29,7 +29,7 @@ const refusal = ({ message, ...body }: Body): unknown => {
   return { ...body, message: message.replace(/\[(.*)\]$/, (_: string, list: string) => `[${sorted(list)}]`) };
 };
 
-/** What became of a pod: its resources, or why not. */
+/** The result of a pod: its resources, or the refusal. */
 const tryPod = async (s: Session, name: string, resources?: object, spec?: object): Promise<void> => {
   const { status, body } = await s.post(core(s, "pods"), pod(name, resources, spec), { silent: true });
   const shown = (containers: readonly Body[] = []): unknown => containers.map((each) => each.resources);
@@ -52,7 +52,7 @@ const tryClaim = async (s: Session, name: string, storage: string): Promise<void
   s.note(name, status === 201 ? status : refusal(body));
 };
 
-/** On trial, pods get defaults, or are refused. */
+/** Whether a pod gets defaults, or is refused, in dry run. */
 const changesPods = async (s: Session): Promise<boolean> => {
   const { status, body } = await s.post(`${core(s, "pods")}?dryRun=All`, pod("probe"), { silent: true });
   return status !== 201 || Object.keys(body.spec.containers[0].resources ?? {}).length > 0;

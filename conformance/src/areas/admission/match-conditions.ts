@@ -37,7 +37,7 @@ const configuration = (s: Session, conditions: readonly object[], extra: object)
   ],
 });
 
-/** A webhook that denies whatever it is asked, but for these conditions. The probe is always let through to it. */
+/** A webhook that denies every request that matches these conditions. The probe always matches. */
 const withConditions =
   (expressions: readonly string[], tries: (s: Session) => Promise<void>, extra: object = {}): Case["run"] =>
   async (s) => {

@@ -38,10 +38,10 @@ const binding = (s: Session, spec: object = {}): Body => ({
   },
 });
 
-/** A validation that refuses the probe alone: by it one sees that the policy is at work. */
+/** A validation that refuses only the probe, which shows that the policy is in force. */
 const PROBED = { expression: `object == null || object.metadata.name != '${PROBE}'`, message: "probed" };
 
-/** Installs a policy with its binding, waits until it is at work, tries writes, and removes it. */
+/** Installs a policy with its binding, waits until it is in force, tries writes, and removes it. */
 const withPolicy =
   (spec: Body, tries: (s: Session) => Promise<void>, bound: object = {}): Case["run"] =>
   async (s) => {

@@ -5,7 +5,7 @@ import { settled } from "../workloads/settled-workloads.js";
 const core = (s: Session, plural: string): string => `/api/v1/namespaces/${s.namespace}/${plural}`;
 const quotas = (s: Session): string => core(s, "resourcequotas");
 
-/** Makes quotas, by name, and waits until they count. */
+/** Creates quotas, by name, and waits until they are counted. */
 const quotasOf = async (s: Session, specs: Readonly<Record<string, object>>): Promise<void> => {
   for (const [name, spec] of Object.entries(specs)) {
     const reply = await s.post(quotas(s), { metadata: { name }, spec }, { silent: true });
@@ -17,7 +17,7 @@ const quotasOf = async (s: Session, specs: Readonly<Record<string, object>>): Pr
 
 const quota = (s: Session, hard: object, spec: object = {}): Promise<void> => quotasOf(s, { q: { hard, ...spec } });
 
-/** Admission looks into a cache of its own: once it knows of a later quota, it knows of the earlier ones. */
+/** Admission has its own cache: once it knows a later quota, it knows the earlier ones. */
 const enforced = async (s: Session): Promise<void> => {
   const hard = { "count/leases.coordination.k8s.io": "0" };
   await s.post(quotas(s), { metadata: { name: "sentinel" }, spec: { hard } }, { silent: true });
@@ -25,7 +25,7 @@ const enforced = async (s: Session): Promise<void> => {
   await s.seen(leases, { metadata: { name: "probe" }, spec: {} }, ({ status }) => status === 403);
 };
 
-/** Waits until admission has seen, too, that there is room by now. */
+/** Waits until admission has noticed that there is room again. */
 const room = (s: Session, plural: string, object: object): Promise<void> =>
   s.seen(`${core(s, plural)}?dryRun=All`, object, ({ status: code }) => code === 201);
 
@@ -37,7 +37,7 @@ const pod = (name: string, resources: object = {}, spec: object = {}) => ({
   spec: { containers: [{ name: "main", image: "one", resources }], ...spec },
 });
 
-/** What became of a request, in the words of the server. */
+/** The result of a request, in the words of the server. */
 const tell = (s: Session, what: string, { status: code, body }: { status: number; body: Body }): void =>
   s.note(
     what,
@@ -70,7 +70,7 @@ const refused = async (s: Session, ...specs: readonly object[]): Promise<void> =
   for (const spec of specs) await s.post(quotas(s), { metadata: { name: "bad" }, spec });
 };
 
-/** A class of a priority, cluster-wide, that goes with the case. */
+/** A cluster-wide PriorityClass that is deleted with the case. */
 const priorityClass = async (s: Session, name: string): Promise<AsyncDisposable> => {
   const classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
   await s.post(classes, { metadata: { name }, value: 100 }, { silent: true });

@@ -29,8 +29,8 @@ const patch = (request: Body, operations: readonly object[]): HookAnswer =>
   allow(request, { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(operations)).toString("base64") });
 
 /**
- * Installs the hooks for config maps of the case's namespace and waits until each is called. Returns what they were
- * asked since.
+ * Installs the hooks for config maps of the case's namespace and waits until each is called. Returns the requests that
+ * they got since.
  */
 async function install(s: Session, hooks: readonly Hook[]): Promise<readonly Body[]> {
   const asked: Body[] = [];
@@ -145,7 +145,7 @@ export const webhookCases = area("webhooks", {
     await s.delete(`${configMaps(s)}/a`, { propagationPolicy: "Background" });
     s.note(
       "asked",
-      // The administrator of the real server has a token, ours a certificate: only the one has a uid.
+      // The administrator of the real server has a token, ours a certificate: only the former has a uid.
       asked.map(({ request }) => ({ ...request, userInfo: { ...request.userInfo, uid: undefined } })),
     );
   }),

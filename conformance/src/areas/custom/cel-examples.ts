@@ -1,4 +1,4 @@
-/** Examples of the Kubernetes documentation's list of CEL functions, by library: each is tried on both servers. */
+/** The examples of the Kubernetes documentation's list of CEL functions, by library: each is tried on both servers. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   lists: [
     "self.names.isSorted()",
@@ -197,7 +197,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Expressions that no server takes for a rule. */
+/** Expressions that no server accepts as a rule. */
 export const faulty: readonly string[] = [
   "self.nothing == 1",
   "nothing == 1",

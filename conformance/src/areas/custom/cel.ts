@@ -9,15 +9,15 @@ const ruled = (rules: readonly object[]): object => ({ "x-kubernetes-validations
 const text = { type: "string", maxLength: 64 };
 const count = { type: "integer" };
 
-/** What a server says against something: the rest of the answer is not the point. */
+/** The problems that a server reports: the rest of the response does not matter. */
 function verdict(s: Session, what: string, { status, body, headers }: Reply): void {
   const { message, reason, details } = (body ?? {}) as Body;
   const refusal = status >= 400 ? { message, reason, details } : {};
-  // The real server looks at fields in an order of its own.
+  // The real server checks fields in its own order.
   s.note(what, { status, warning: [headers.warning ?? []].flat().sort(), ...refusal });
 }
 
-/** Makes a CRD with this schema of `spec`, and tries writes. */
+/** Creates a CRD with this schema of `spec`, and tries writes. */
 const withSchema =
   (spec: object, tries: (s: Session) => Promise<void>, extra: Parameters<typeof widgets>[2] = {}): Case["run"] =>
   async (s) => {
@@ -31,7 +31,7 @@ const create = async (s: Session, name: string, spec: unknown): Promise<void> =>
 const merge = async (s: Session, name: string, patch: object): Promise<void> =>
   verdict(s, `patch ${name}`, await s.patch("merge", `${widgetPath(s)}/${name}`, patch, { silent: true }));
 
-/** Only tries to make a CRD. */
+/** Only tries to create a CRD. */
 const refused =
   (spec: object, extra: Parameters<typeof widgets>[2] = {}): Case["run"] =>
   async (s) =>
@@ -316,7 +316,7 @@ export const transitionCases = area("cel transitions", {
     await merge(s, "a", { metadata: { labels: { x: "y" } } });
     await merge(s, "a", { spec: { b: { c: 0 } } });
     await merge(s, "a", { spec: { a: "good" } });
-    // A patch is tried on the cached object first, and what that try warns of is told as well.
+    // A patch is tried on the cached object first, and the warnings of that attempt are reported as well.
     await s.until(
       `${widgetPath(s)}/a?resourceVersion=0`,
       ({ body }) => (body as { spec: { a: string } }).spec.a === "good",
@@ -422,7 +422,7 @@ export const costCases = area("cel costs", {
 
 const EXAMPLE_FIELDS = { names: listOf(text, { maxItems: 9 }), unsorted: listOf(text, { maxItems: 9 }) };
 
-/** The examples as rules of one CRD for each library: one object tells which hold, and why others fail. */
+/** The examples as rules of one CRD per library: one object shows which hold, and why others fail. */
 const exampleCases: Readonly<Record<string, Case["run"]>> = Object.fromEntries(
   Object.entries(examples).map(([library, expressions]) => [
     `examples of ${library}`,

@@ -2,7 +2,7 @@ import { area } from "../../case.js";
 import type { Session } from "../../session.js";
 import { object, widget, widgetPath, widgets } from "./widgets.js";
 
-/** Makes the CRD and posts each of the specs. */
+/** Creates the CRD and posts each of the specs. */
 async function tries(s: Session, spec: object, specs: readonly unknown[], query = ""): Promise<void> {
   await s.crd(widgets(s, spec));
   for (const [index, each] of specs.entries()) await s.post(`${widgetPath(s)}${query}`, widget(s, `w${index}`, each));

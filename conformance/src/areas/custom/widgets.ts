@@ -1,6 +1,6 @@
 import type { Body, Session } from "../../session.js";
 
-/** Where CRDs are made. */
+/** The path of CRDs. */
 export const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /** A CRD of the case's own group, with the given schema of `spec`. */

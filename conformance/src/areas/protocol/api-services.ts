@@ -4,7 +4,7 @@ import { crds, object, widgets } from "../custom/widgets.js";
 
 const services = "/apis/apiregistration.k8s.io/v1/apiservices";
 const managed = "kube-aggregator.kubernetes.io/automanaged";
-/** Its managers are the server's own business: it makes these objects before it answers anybody. */
+/** Without managedFields: the server creates these objects before it answers requests. */
 const shown = ({ metadata, spec, status }: Body): unknown => [metadata.name, metadata.labels, spec, status];
 
 export const apiServiceCases = area("api services", {
@@ -37,7 +37,7 @@ export const apiServiceCases = area("api services", {
     definition.spec.versions.push({ ...first, name: "v2", storage: false }, { ...first, name: "v3", storage: false });
     definition.spec.versions[2].served = false;
     await s.crd(definition);
-    // Which of the two comes first is chance.
+    // The order of the two is random.
     const second = await s.until(`${services}/v2.${s.group}`, (reply) => reply.status === 200);
     s.note("second", shown(second.body));
     await s.get(`${services}/v3.${s.group}`);

@@ -1,12 +1,12 @@
 import { area } from "../../case.js";
 import type { Body, Session } from "../../session.js";
 
-/** The objects of these names, as they are and by whom: what a server makes for itself at its first start. */
+/** The objects of these names with their managers: those that a server creates at its first start. */
 const compared = (collection: string, ...names: readonly string[]) => {
   return async (s: Session): Promise<void> => {
     for (const name of names) {
       const { status, body } = await s.get(`${collection}/${name}`, { silent: true });
-      // In which order they were made is chance.
+      // Their order of creation is random.
       const { resourceVersion: _revision, ...metadata } = body.metadata;
       s.note(name, { status, ...body, metadata });
     }
@@ -16,7 +16,7 @@ const compared = (collection: string, ...names: readonly string[]) => {
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1";
 
-/** The address and the port of either server are its own. */
+/** Address and port differ between servers. */
 const withoutAddress = (value: Body): Body =>
   JSON.parse(JSON.stringify(value, (key, item) => (["ip", "addresses", "targetPort"].includes(key) ? "<own>" : item)));
 

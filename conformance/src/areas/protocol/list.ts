@@ -2,7 +2,7 @@ import { area } from "../../case.js";
 import type { Session } from "../../session.js";
 
 const path = (s: Session): string => `/api/v1/namespaces/${s.namespace}/configmaps`;
-/** Leaves out what the controllers of the namespace make by themselves. */
+/** Leaves out objects that controllers create in every namespace. */
 const mine = "labelSelector=mine";
 
 async function fill(s: Session, count: number): Promise<void> {

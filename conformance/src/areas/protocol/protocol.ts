@@ -130,7 +130,7 @@ export const discoveryCases = area("discovery", {
   },
 });
 
-/** Facts are kept without their descriptions, which are prose. */
+/** Facts are stored without descriptions. */
 function withoutDescriptions(value: Body): Body {
   if (Array.isArray(value)) return value.map(withoutDescriptions);
   if (typeof value !== "object" || value === null) return value;
@@ -138,7 +138,7 @@ function withoutDescriptions(value: Body): Body {
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutDescriptions(item)]));
 }
 
-/** What a client asks of a path: its methods, their kind, and the names of their parameters. */
+/** The operations of a path: its methods, their kind, and the names of their parameters. */
 function operations(methods: Body): Body {
   const { parameters = [], ...rest } = methods;
   const names = (list: Body): Body => list.map((each: Body) => each.name).sort();

@@ -10,7 +10,7 @@ const OF_ALL_GROUPS = /\.(DeleteOptions|WatchEvent)$/;
 
 const document = async (s: Session): Promise<Body> => JSON.parse((await s.get(V2, { silent: true })).text);
 
-/** Servers publish CRDs in their own time. */
+/** Servers publish CRDs after a delay. */
 const published = async (s: Session, isDone: (spec: Body) => boolean): Promise<Body> => {
   const deadline = systemClock.monotonic() + s.patienceMs;
   let spec = await document(s);
@@ -21,7 +21,7 @@ const published = async (s: Session, isDone: (spec: Body) => boolean): Promise<B
   return spec;
 };
 
-/** Parameters in the place of references to them, sorted, and no descriptions. */
+/** Replaces references to parameters by the parameters, sorts them, and drops descriptions. */
 const resolved = (spec: Body, value: Body, key = ""): Body => {
   if (Array.isArray(value)) {
     const items = value.map((item) => resolved(spec, item));
@@ -234,7 +234,7 @@ export const swaggerCases = area("openapi v2", {
   "in protobuf": async (s) => {
     const reply: Reply = await s.get(V2, { headers: { accept: PROTOBUF }, silent: true });
     s.note("answer", [reply.status, reply.headers["content-type"]]);
-    // Names stand in the bytes as they are.
+    // Names are plain text in the bytes.
     const names = [
       "io.k8s.api.core.v1.Pod",
       "/apis/apps/v1/namespaces/{namespace}/deployments",

@@ -22,7 +22,7 @@ const pod = async (s: Session): Promise<string> => {
   return core(s, "pods/a");
 };
 
-/** What there is no table of, and beside it what there is. */
+/** Kinds without a table, and beside them kinds with one. */
 export const tableFormCases = area("table forms", {
   SelfSubjectAccessReview: review(`${AUTHORIZATION}/selfsubjectaccessreviews`, attributes),
   SubjectAccessReview: review(`${AUTHORIZATION}/subjectaccessreviews`, { user: "ann", ...attributes }),

@@ -8,7 +8,7 @@ const ofGroup = (s: Session, groupVersion: string, plural: string): string =>
   `/apis/${groupVersion}/namespaces/${s.namespace}/${plural}`;
 const cluster = (groupVersion: string, plural: string): string => `/apis/${groupVersion}/${plural}`;
 
-/** The row of each object as it would be created. */
+/** The table row of each object, in dry run. */
 async function rows(s: Session, path: string, objects: readonly object[]): Promise<void> {
   for (const [index, object] of objects.entries()) {
     const metadata = { name: `a${index}`, ...(object as Body).metadata };
@@ -17,7 +17,7 @@ async function rows(s: Session, path: string, objects: readonly object[]): Promi
   }
 }
 
-/** The row of an object, with conditions if it has any, after its status was set to each of these. */
+/** The table row of an object, with its conditions, after each of these statuses. */
 async function rowsWithStatus(s: Session, path: string, object: object, statuses: readonly object[]): Promise<void> {
   await s.post(path, { metadata: { name: "a" }, ...object }, { silent: true });
   for (const [index, status] of statuses.entries()) {

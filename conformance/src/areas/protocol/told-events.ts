@@ -1,8 +1,8 @@
 import type { Body, Session } from "../../session.js";
 
 /**
- * What controllers told of an object, each thing once, in the order of reasons: who came first is chance. Waits until so many
- * things were told of each reason as it is named.
+ * The events of an object, each message once, ordered by reason, because their order is random. Waits until there are
+ * as many messages of each reason as it is listed.
  */
 export async function toldEvents(s: Session, kind: string, name: string, reasons: readonly string[]): Promise<void> {
   const path = `/api/v1/namespaces/${s.namespace}/events?fieldSelector=involvedObject.kind%3D${kind},involvedObject.name%3D${name}`;

@@ -5,7 +5,7 @@ import { apps, change as changeWorkload, create as createWorkload, living } from
 const autoscalers = (s: Session): string => `/apis/autoscaling/v2/namespaces/${s.namespace}/horizontalpodautoscalers`;
 const path = (s: Session): string => `${autoscalers(s)}/a`;
 
-/** The metrics of others, which both servers are told of in their own ways. */
+/** The metrics, which each server gets in its own way. */
 const GROUP = "external.metrics.k8s.io";
 const API = `/apis/${GROUP}/v1beta1`;
 const SERVICE = { namespace: "default", name: "external-metrics" };
@@ -17,8 +17,8 @@ const metric = (averageValue = "10") => ({
 const cpu = { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } };
 
 /**
- * Sets the metric of a case: the real server asks an API behind it, for which this process stands in; the embedded one looks
- * into an annotation.
+ * Sets the metric of a case: the real server queries an API, which this process provides; the embedded one reads an
+ * annotation.
  */
 async function setMetric(s: Session, value: string): Promise<void> {
   s.hooks.serve(`${API}/namespaces/${s.namespace}/${NAME}`, () => ({
@@ -33,7 +33,7 @@ async function setMetric(s: Session, value: string): Promise<void> {
   await s.patch("merge", path(s), { metadata: { annotations } }, { silent: true });
 }
 
-/** Has the real server ask here for metrics. */
+/** Makes the real server query this process for metrics. */
 async function metricsApi(s: Session): Promise<void> {
   const resources = [
     { name: NAME, singularName: "", namespaced: true, kind: "ExternalMetricValueList", verbs: ["get"] },
@@ -75,7 +75,7 @@ async function create(s: Session, replicas: number | undefined, spec: object = {
   if (reply.status !== 201) s.note("refused", reply.body);
 }
 
-/** With a metric that has a value from the first look on. */
+/** With a metric that has a value from the first reconcile on. */
 async function scaled(s: Session, replicas: number, value: string, spec: object = {}): Promise<void> {
   await metricsApi(s);
   await setMetric(s, value);
@@ -85,14 +85,14 @@ async function scaled(s: Session, replicas: number, value: string, spec: object 
 
 const condition = (status: Body, type: string): Body => status.conditions?.find((each: Body) => each.type === type);
 
-/** The status, once it is as wanted; messages that name where metrics come from are each server's own. */
+/** The status, once it is as wanted; messages that name the source of metrics differ between servers. */
 async function settled(s: Session, what: string, isDone: (status: Body) => boolean): Promise<Body> {
   const { body } = await s.until(path(s), (reply) => isDone(reply.body.status ?? {}));
   const { conditions = [], currentMetrics, ...status } = body.status ?? {};
   const told = conditions
     .map((each: Body) => ({ ...each, message: /^FailedGet.*Metric/.test(each.reason) ? "" : each.message }))
     .sort((left: Body, right: Body) => (left.type < right.type ? -1 : 1));
-  // While a target follows, what falls to each of its replicas is of the moment.
+  // While the target scales, the value per replica is transient.
   s.note(what, { ...status, ...(!status.lastScaleTime && { currentMetrics }), conditions: told });
   return status;
 }
@@ -112,7 +112,7 @@ const refused = async (s: Session, ...specs: readonly object[]): Promise<void> =
     await s.post(autoscalers(s), { metadata: { name: "bad" }, spec: { scaleTargetRef, maxReplicas: 5, ...spec } });
 };
 
-/** They leave an API behind that others would find in discovery. */
+/** These cases leave an API behind that others would find in discovery. */
 const late = (run: (s: Session) => Promise<void>) => ({ run, late: true });
 
 export const autoscalerCases = area("autoscalers", {

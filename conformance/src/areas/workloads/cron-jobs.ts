@@ -7,12 +7,12 @@ const cronJobs = (s: Session): string => `/apis/batch/v1/namespaces/${s.namespac
 const jobs = (s: Session): string => `/apis/batch/v1/namespaces/${s.namespace}/jobs`;
 const path = (s: Session): string => `${cronJobs(s)}/a`;
 
-/** Of the whole run, also where another year begins meanwhile. */
+/** Computed once per run, even if a new year begins meanwhile. */
 const NOW = new Date(systemClock.now());
 const YEAR = NOW.getUTCFullYear();
 /**
- * Long past, so that no minute that begins during a case makes another job: the nights of two days in the half year that
- * has not just begun, in January or in July.
+ * Times long past, so that no minute that begins during a case creates another job: the nights of two days in the half
+ * year that has not just begun, in January or in July.
  */
 const [MONTH, YEAR_OF_MONTH] = NOW.getUTCMonth() < 6 ? [7, YEAR - 1] : [1, YEAR];
 const FIRST_NIGHT = `0 0 1 ${MONTH} *`;
@@ -37,13 +37,13 @@ const create = async (s: Session, spec: object = {}): Promise<Body> => {
 
 const change = (s: Session, spec: object) => s.patch("merge", path(s), { spec }, { silent: true });
 
-/** Another schedule alone is looked at when its next time comes; one that is resumed is looked at now. */
+/** A changed schedule alone is reconciled only when its next time comes; a resumed CronJob is reconciled now. */
 const reschedule = async (s: Session, schedule: string): Promise<void> => {
   await change(s, { schedule, suspend: true });
   await change(s, { suspend: false });
 };
 
-/** Has it think that it last ran years ago: what was due since is due now. */
+/** Pretends that it last ran years ago: everything due since then is due now. */
 const sleptSince = (s: Session, years = 2) =>
   s.patch("merge", `${path(s)}/status`, { status: { lastScheduleTime: yearsAgo(years) } }, { silent: true });
 
@@ -61,7 +61,7 @@ const status = async (s: Session, what: string, isDone: (status: Body) => boolea
 
 const names = (all: readonly Body[]): readonly string[] => all.map(({ metadata }) => metadata.name).sort();
 
-/** A job that somebody makes by hand, as `kubectl create job --from` does. */
+/** A job created by hand, as by `kubectl create job --from`. */
 const byHand = async (s: Session, owner: Body, name: string, spec: object = {}): Promise<void> => {
   const { uid } = owner.metadata;
   const ownerReferences = [{ apiVersion: "batch/v1", kind: "CronJob", name: "a", uid, controller: true }];
@@ -69,7 +69,7 @@ const byHand = async (s: Session, owner: Body, name: string, spec: object = {}):
   await s.post(jobs(s), { metadata: { name, annotations, ownerReferences }, spec: jobSpec(spec) }, { silent: true });
 };
 
-/** Nothing to complete, so that it is complete at once. */
+/** Without completions, so that it is complete at once. */
 const NOTHING = { completions: 0, parallelism: 0 };
 
 const refused = async (s: Session, ...specs: readonly object[]): Promise<void> => {

@@ -28,7 +28,7 @@ function isAtRest({ object, pods }: WorkloadView): boolean {
   );
 }
 
-/** Where nodes may have two pods, or pods nodes that are not for them: the case tells the counts to wait for. */
+/** For nodes that may have two pods, or pods on nodes that do not match: the case states the counts to wait for. */
 const isCounted =
   (expected: Readonly<Record<string, number>>) =>
   ({ object: { status } }: WorkloadView): boolean =>
@@ -60,14 +60,14 @@ const rolling = (maxUnavailable: number | string) => ({
   updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable } },
 });
 
-/** The older of two pods is the one that counts, by the second. */
+/** The older of two pods counts, by the second. */
 const OLDER_MS = 1_100;
 
 async function taint(s: Session, { name }: ReadyNode, taints: readonly object[] | null): Promise<void> {
   await s.patch("merge", `/api/v1/nodes/${name}`, { spec: { taints } }, { silent: true });
 }
 
-/** A case with so many nodes of its own, and all pods of image `one` ready on them. */
+/** A case with so many nodes of its own, on which all pods of image `one` are ready. */
 const onNodes =
   (
     count: number,

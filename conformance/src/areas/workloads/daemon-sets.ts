@@ -7,7 +7,7 @@ const path = (s: Session): string => `${apps(s, "daemonsets")}/a`;
 const pods = (s: Session): string => `/api/v1/namespaces/${s.namespace}/pods`;
 const isObserved = (object: Body): boolean => object.status?.observedGeneration === object.metadata.generation;
 const ofImage = (image: string) => (pod: Body) => pod.spec.containers[0].image === image;
-/** Where the scheduler would have to put it. */
+/** The node that its affinity requires. */
 const nodeOf = ({ spec }: Body): string | undefined =>
   spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms?.[0]?.matchFields?.[0]
     ?.values?.[0];
@@ -21,7 +21,7 @@ const template = (s: Session, image = "one", spec: object = {}) => {
 const daemons = (s: Session, spec: object = {}): Promise<Body> =>
   create(s, "daemonsets", { template: template(s), ...spec });
 
-/** The revisions of a set; hashes are each server's own. */
+/** The revisions of a set; hashes differ between servers. */
 async function revisions(s: Session, count: number): Promise<readonly Body[]> {
   const { body } = await s.until(apps(s, "controllerrevisions"), (reply) => reply.body.items?.length === count);
   const sorted = [...body.items].sort((left: Body, right: Body) => left.revision - right.revision);
@@ -38,7 +38,7 @@ async function started(s: Session, nodes: number, spec: object = {}): Promise<re
   return all;
 }
 
-/** The pods on their way out, once there are any: on a node, they wait for its kubelet. */
+/** The terminating pods, once there are any: on a node, they wait for its kubelet. */
 async function leaving(s: Session): Promise<readonly Body[]> {
   const going = (items: readonly Body[] = []): readonly Body[] =>
     items.filter(({ metadata }) => metadata.deletionTimestamp);
@@ -46,7 +46,7 @@ async function leaving(s: Session): Promise<readonly Body[]> {
   return going(body.items);
 }
 
-/** Not every change of a node is an occasion for the real controller; one of the set is. */
+/** The real controller does not reconcile for every change of a node; for one of the set it does. */
 const lookAgain = (s: Session): Promise<void> =>
   change(s, "daemonsets", { metadata: { annotations: { look: "again" } } });
 

@@ -22,7 +22,7 @@ const isProgress =
   (view: WorkloadView): boolean =>
     progress(view) === reason;
 
-/** What a Deployment adds up of its ReplicaSets. */
+/** The sums that a Deployment computes over its ReplicaSets. */
 const SUMS = ["replicas", "readyReplicas", "availableReplicas", "terminatingReplicas"];
 
 function isAtRest({ object, between, pods }: WorkloadView): boolean {
@@ -42,8 +42,8 @@ function isAtRest({ object, between, pods }: WorkloadView): boolean {
 }
 
 /**
- * The write that tells of a new ReplicaSet collides with the one that counts. Whether the next look finds its pods counted
- * already, which is no progress then, is chance.
+ * The write that reports a new ReplicaSet conflicts with the one that updates counts. Whether the next reconcile finds
+ * its pods already counted, which is no progress then, is random.
  */
 const BEGUN = ["NewReplicaSetCreated", "ReplicaSetUpdated"] as const;
 
@@ -102,7 +102,9 @@ async function complete(s: Session, replicas: number, spec: object = {}): Promis
   return deployment;
 }
 
-/** A case that rolls image `two` out: where it comes to rest at first, then after each pod of `two` that becomes ready. */
+/**
+ * A case that rolls out image `two`: its first resting state, then the one after each pod of `two` that becomes ready.
+ */
 const rollout =
   (replicas: number, spec: object, first: PodCounts, ...next: readonly PodCounts[]) =>
   async (s: Session): Promise<void> => {

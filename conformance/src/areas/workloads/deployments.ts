@@ -18,7 +18,7 @@ const condition = (object: Body, type: string): Body =>
 const isProgressing = (reason: string) => (object: Body) => condition(object, "Progressing").reason === reason;
 const isObserved = (object: Body): boolean => object.status?.observedGeneration === object.metadata.generation;
 
-/** Made and complete. */
+/** Created and complete. */
 async function rolledOut(s: Session, replicas: number, spec: object = {}): Promise<void> {
   await create(s, "deployments", { replicas, ...spec });
   await makeReady(s, await living(s, replicas));
@@ -31,7 +31,7 @@ async function rolledOut(s: Session, replicas: number, spec: object = {}): Promi
 
 const ofImage = (image: string) => (pod: Body) => pod.spec.containers[0].image === image;
 
-/** Makes pods of an image ready as they come, until the rollout is complete. */
+/** Makes pods of an image ready as they appear, until the rollout is complete. */
 async function rollOn(s: Session, image: string): Promise<void> {
   const isComplete = (object: Body): boolean =>
     isObserved(object) &&

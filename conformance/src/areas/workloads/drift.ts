@@ -6,7 +6,7 @@ const core = (s: Session, path: string): string => `/api/v1/namespaces/${s.names
 const merge = (s: Session, path: string, body: object) => s.patch("merge", path, body, { silent: true });
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 
-/** Overwrites a status, and records what becomes of it. */
+/** Overwrites a status, and records how it is restored. */
 const repaired = async (s: Session, path: string, wrong: object, isRight: (status: Body) => boolean): Promise<void> => {
   await settled(s, path, "before", ({ status = {} }) => isRight(status));
   const { status } = await merge(s, `${path}/status`, { status: wrong });
@@ -14,7 +14,7 @@ const repaired = async (s: Session, path: string, wrong: object, isRight: (statu
   await settled(s, path, "after", (object) => isRight(object.status ?? {}));
 };
 
-/** Deletes what a controller has made, and records that there is another. */
+/** Deletes a child of a controller, and records that it is recreated. */
 const another = async (s: Session, path: string): Promise<void> => {
   const before = await s.until(path, ({ status }) => status === 200);
   await s.delete(path, undefined, { silent: true });

@@ -15,7 +15,7 @@ const create = async (s: Session, spec: object): Promise<void> => {
   if (status !== 201) s.note("refused", body);
 };
 
-/** The pods of the job that have not ended, by their index or age. */
+/** The unfinished pods of the job, by index or age. */
 const living = async (s: Session, count: number): Promise<readonly Body[]> => {
   const path = `${pods(s)}?labelSelector=job-name%3Da`;
   const alive = (items: readonly Body[]): readonly Body[] =>

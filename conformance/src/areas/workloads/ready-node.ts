@@ -1,16 +1,19 @@
 import type { Session } from "../../session.js";
 
-/** A node that a case brings along. It is cluster-wide: its name and its label are the case's namespace. */
+/** A node for one case. Nodes are cluster-wide: its name and label are the case's namespace. */
 export interface ReadyNode extends AsyncDisposable {
   readonly name: string;
 }
 
 const nodes = "/api/v1/nodes";
 
-/** What chooses the nodes of a case, and no others. */
+/** Selects only the nodes of a case. */
 export const ownNodes = (s: Session): Record<string, string> => ({ case: s.namespace });
 
-/** Makes a node and calls it ready, as a kubelet and the controller of nodes would; resolves once pods may come to it. */
+/**
+ * Creates a node and reports it ready, like a kubelet and the node controller; resolves once pods may be scheduled to
+ * it.
+ */
 export async function readyNode(
   s: Session,
   suffix = "n",
@@ -23,7 +26,7 @@ export async function readyNode(
   const now = new Date().toISOString().replace(/\.\d+/, "");
   const ready = { type: "Ready", status: "True", lastHeartbeatTime: now, lastTransitionTime: now };
   await s.patch("merge", `${nodes}/${name}/status`, { status: { conditions: [ready] } }, { silent: true });
-  // New nodes are tainted until somebody has seen that they are ready.
+  // New nodes are tainted until their readiness is noticed.
   await s.patch("merge", `${nodes}/${name}`, { spec: { taints: spec.taints ?? null } }, { silent: true });
   const isNew = (taints: readonly { key: string }[] = []): boolean =>
     taints.some(({ key }) => key === "node.kubernetes.io/not-ready");

@@ -10,7 +10,7 @@ import {
   type WorkloadKind,
 } from "./scripted-workload.js";
 
-/** Whether a ReplicaSet has the pods that it asks for, and has counted them. Without nodes, pods go at once. */
+/** Whether a ReplicaSet has the desired pods and has counted them. Without nodes, pods are deleted at once. */
 export function isSetAtRest(set: Body, pods: readonly Body[]): boolean {
   const own = pods.filter(({ metadata }) => metadata.ownerReferences?.[0]?.uid === set.metadata.uid);
   return (

@@ -8,7 +8,7 @@ const path = (s: Session): string => `${apps(s, "replicasets")}/a`;
 const pods = (s: Session): string => `/api/v1/namespaces/${s.namespace}/pods`;
 const isObserved = (object: Body): boolean => object.status?.observedGeneration === object.metadata.generation;
 
-/** A pod that nobody owns. */
+/** A pod without an owner. */
 async function bare(s: Session, name: string, spec: object = {}, metadata: object = {}): Promise<void> {
   const { template } = labelled();
   const body = { metadata: { name, ...template.metadata, ...metadata }, spec: { ...template.spec, ...spec } };
@@ -29,7 +29,7 @@ const owners = ({ metadata }: Body): unknown =>
 
 const names = (all: readonly Body[]): readonly string[] => all.map(({ metadata }) => metadata.name);
 
-/** Lets a set have the pods that are there, then keep one of them. */
+/** Lets a set adopt the existing pods, then scales it to one. */
 async function lastOf(s: Session, count: number): Promise<void> {
   await create(s, "replicasets", { replicas: count });
   await s.until(path(s), ({ body }) => isObserved(body) && body.status.replicas === count);

@@ -128,7 +128,7 @@ export const replicationControllerCases = area("replication controllers", {
     const spec = { ...template().spec, serviceAccountName: "none" };
     await create(s, { replicas: 1, template: template({ spec }) });
     const { body } = await s.until(one(s), (reply) => reply.body.status?.conditions?.length === 1);
-    // The real server refuses the pod before it has made up its name.
+    // The real server refuses the pod before it has generated its name.
     const [condition] = body.status.conditions;
     s.note("refused", { ...condition, message: condition.message.replace(/"a-\w*"/, '"a-"') });
     await change(s, { spec: { replicas: 0 } });

@@ -14,31 +14,31 @@ import type { LineStream } from "../../line-stream.js";
 import type { Body, Session } from "../../session.js";
 import { apps, create, labelled } from "./settled-workloads.js";
 
-/** How many pods of an image live, and how many of them are ready: `{ one: [3, 3], two: [1, 0] }`. */
+/** The number of live pods of each image, and of ready ones among them: `{ one: [3, 3], two: [1, 0] }`. */
 export type PodCounts = Readonly<Record<string, readonly [living: number, ready: number]>>;
 
-/** What a moment looks like: the object, its pods, and what stands between the two. */
+/** A snapshot: the object, its pods, and the objects between the two. */
 export interface WorkloadView {
   readonly object: Body;
   readonly between: readonly Body[];
   readonly pods: readonly Body[];
 }
 
-/** What differs from one kind of workload to the next. */
+/** The differences between kinds of workloads. */
 export interface WorkloadKind {
   readonly plural: string;
-  /** The plural of what stands between it and its pods. */
+  /** The plural of the objects between it and its pods. */
   readonly between?: string;
-  /** Whether its controllers have nothing more to tell of these pods. */
+  /** Whether its controllers are done with these pods. */
   readonly isAtRest: (view: WorkloadView) => boolean;
   readonly shown: (view: WorkloadView, s: Session) => unknown;
-  /** Values that change one by one, whatever is seen at once: each by its name. */
+  /** Values that change one by one, even if several are seen at once, by name. */
   readonly walked: (object: Body) => Readonly<Record<string, unknown>>;
-  /** Whether the real controller is free to show this value after the other, or not. */
+  /** Whether it is random that the real controller shows this value after the other. */
   readonly isChance?: (before: unknown, value: unknown) => boolean;
 }
 
-/** Long enough for one who goes too far to be seen doing so. */
+/** Long enough to notice a controller that goes too far. */
 const REST_MS = 200;
 const LONG_AGO_MS = 2 * 3_600_000;
 
@@ -47,7 +47,7 @@ export const conditionOf = (object: Body, type: string): Body =>
   object.status?.conditions?.find((each: Body) => each.type === type) ?? {};
 export const isReady = (pod: Body): boolean => conditionOf(pod, "Ready").status === "True";
 export const isObserved = ({ metadata, status }: Body): boolean => status?.observedGeneration === metadata.generation;
-/** Whether a count of a status, which is left out when there is none, is this. */
+/** Whether a count of a status, which is omitted if zero, has this value. */
 export const counts = (count: number | undefined, expected: number): boolean => (count ?? 0) === expected;
 export const isAvailable = (pod: Body, minReadySeconds = 0): boolean =>
   isReady(pod) &&
@@ -55,7 +55,7 @@ export const isAvailable = (pod: Body, minReadySeconds = 0): boolean =>
 
 const podsOf = (s: Session): string => `/api/v1/namespaces/${s.namespace}/pods`;
 
-/** One workload, the script that it lives by, and what was seen of it. */
+/** One workload, its script, and its observed states. */
 export class ScriptedWorkload implements AsyncDisposable {
   readonly #s: Session;
   readonly #kind: WorkloadKind;
@@ -70,7 +70,7 @@ export class ScriptedWorkload implements AsyncDisposable {
     this.#podStream = podStream;
   }
 
-  /** Makes it, watched from before; its pods as well where they have an order. */
+  /** Creates it, watched from the start; also its pods if they have an order. */
   static async begin(s: Session, kind: WorkloadKind, spec: object, isOrdered = false): Promise<ScriptedWorkload> {
     const stream = await s.open(`${apps(s, kind.plural)}?watch=true`);
     const podStream = isOrdered ? await s.open(`${podsOf(s)}?watch=true`) : undefined;
@@ -87,23 +87,23 @@ export class ScriptedWorkload implements AsyncDisposable {
     return this.change({ spec });
   }
 
-  /** Not everything that happens around it is an occasion for the real controller; a change of the object is. */
+  /** The real controller does not reconcile for every change around it; for a change of the object it does. */
   lookAgain(why: string): Promise<void> {
     return this.change({ metadata: { annotations: { "look-again": why } } });
   }
 
-  /** Gives it the template of another image. */
+  /** Changes the image of its template. */
   image(image: string): Promise<void> {
     return this.spec({ template: labelled(image).template });
   }
 
-  /** Makes pods of an image ready, one unless told. */
+  /** Makes pods of an image ready, one by default. */
   async ready(image: string, count = 1): Promise<void> {
     const waiting = (await this.#pods()).filter((pod) => imageOf(pod) === image && !isReady(pod));
     for (const { metadata } of waiting.slice(0, count)) await this.readyPod(metadata.name);
   }
 
-  /** Makes a pod ready, or calls it ready since long ago, or no longer ready. */
+  /** Makes a pod ready, ready since long ago, or no longer ready. */
   async readyPod(name: string, how: "now" | "long ago" | "no longer" = "now"): Promise<void> {
     const sinceMs = systemClock.now() - (how === "long ago" ? LONG_AGO_MS : 0);
     const lastTransitionTime = new Date(sinceMs).toISOString().replace(/\.\d+/, "");
@@ -124,18 +124,18 @@ export class ScriptedWorkload implements AsyncDisposable {
     await this.#s.delete(`${podsOf(this.#s)}/${name}`, { gracePeriodSeconds: 0 }, { silent: true });
   }
 
-  /** The names of the pods of an image, those that are ready first. */
+  /** The names of the pods of an image, ready ones first. */
   async podNames(image: string): Promise<readonly string[]> {
     const pods = (await this.#pods()).filter((pod) => imageOf(pod) === image);
     return [...pods.filter(isReady), ...pods.filter((pod) => !isReady(pod))].map(({ metadata }) => metadata.name);
   }
 
-  /** Waits for these pods, whatever the controllers say of them. */
+  /** Waits for these pods, whatever the controllers report. */
   async has(pods: PodCounts): Promise<void> {
     await this.#until((view) => areCounted(view.pods, pods));
   }
 
-  /** Waits until the controllers have come to rest with these pods, and records what they say. */
+  /** Waits until the controllers are at rest with these pods, and records their status. */
   async rests(what: string, pods: PodCounts, isDone: (view: WorkloadView) => boolean = () => true): Promise<void> {
     const isThere = (view: WorkloadView): boolean =>
       areCounted(view.pods, pods) && this.#kind.isAtRest(view) && isDone(view);
@@ -149,7 +149,7 @@ export class ScriptedWorkload implements AsyncDisposable {
     });
   }
 
-  /** Records where it went meanwhile. */
+  /** Records the intermediate values. */
   async [Symbol.asyncDispose](): Promise<void> {
     const walk = new Walk(this.#kind);
     while (this.#last) {
@@ -164,7 +164,7 @@ export class ScriptedWorkload implements AsyncDisposable {
     if (this.#podStream) this.#s.note("pods that came and went", await this.#podSteps(this.#podStream));
   }
 
-  /** Which pods came and went until now, in this order; ends the stream. */
+  /** The pods that were created and deleted so far, in this order; ends the stream. */
   async #podSteps(stream: LineStream): Promise<readonly string[]> {
     using _ = stream;
     const last = { metadata: { name: "last" }, spec: { containers: [{ name: "last", image: "last" }] } };
@@ -183,7 +183,7 @@ export class ScriptedWorkload implements AsyncDisposable {
     return `${apps(this.#s, this.#kind.plural)}/a`;
   }
 
-  /** Those that live. */
+  /** The live pods. */
   async #pods(): Promise<readonly Body[]> {
     const { body } = await this.#s.get(podsOf(this.#s), { silent: true });
     return body.items.filter(({ metadata, status }: Body) => !metadata.deletionTimestamp && status.phase !== "Failed");
@@ -202,11 +202,11 @@ export class ScriptedWorkload implements AsyncDisposable {
   }
 }
 
-/** The values that a watched object went through, each once in a row. */
+/** The values of a watched object, without repetitions in a row. */
 class Walk {
   readonly #kind: WorkloadKind;
   readonly #values = new Map<string, unknown[]>();
-  /** Of available replicas, since there were all that should be for the first time. */
+  /** The minimum of available replicas since all were available for the first time. */
   #fewest: number | undefined;
 
   constructor(kind: WorkloadKind) {
@@ -245,7 +245,7 @@ function areCounted(pods: readonly Body[], expected: PodCounts): boolean {
   return JSON.stringify(countsOf(pods)) === JSON.stringify(sorted);
 }
 
-/** A status with its conditions by type: their order tells who wrote first. */
+/** A status with its conditions by type: their order depends on who wrote first. */
 export function sortedStatus({ status = {} }: Body): Body {
   const conditions = status.conditions && [...status.conditions].sort((a: Body, b: Body) => (a.type < b.type ? -1 : 1));
   return { ...status, ...(conditions && { conditions }) };

@@ -1,11 +1,11 @@
 import type { Body, Session } from "../../session.js";
 import { readyStatus } from "./transitions.js";
 
-/** Where a case's objects of the group apps are. */
+/** The path of a case's objects of the group apps. */
 export const apps = (s: Session, plural: string): string => `/apis/apps/v1/namespaces/${s.namespace}/${plural}`;
 const pods = (s: Session): string => `/api/v1/namespaces/${s.namespace}/pods`;
 
-/** A selector and a template that fit, of an image. */
+/** A selector and a matching template, with an image. */
 export const labelled = (image = "one") => ({
   selector: { matchLabels: { app: "a" } },
   template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "main", image }] } },
@@ -25,13 +25,13 @@ export async function change(s: Session, plural: string, body: object, name = "a
   await s.patch("merge", `${apps(s, plural)}/${name}`, body, { silent: true });
 }
 
-/** The pods that are not on their way out, oldest first, once there are so many. */
+/** The pods that are not terminating, sorted by name, once there are so many. */
 export async function living(s: Session, count: number, isWanted: (pod: Body) => boolean = () => true) {
   const alive = (items: readonly Body[] = []): readonly Body[] =>
     items.filter((pod) => !pod.metadata.deletionTimestamp && isWanted(pod));
   const reply = await s.until(pods(s), ({ body }) => alive(body.items).length === count);
   const all = [...alive(reply.body.items)].sort((left, right) => (left.metadata.name < right.metadata.name ? -1 : 1));
-  // Not those of ordinals, which are short; the five letters and digits that servers make up may all be digits.
+  // Skips ordinals, which are short; the five generated characters may all be digits.
   for (const { metadata } of all) if (!/-\d{1,4}$/.test(metadata.name)) s.generated(metadata.name);
   return all;
 }
@@ -51,14 +51,14 @@ export async function place(s: Session, all: readonly Body[], nodeOf: (pod: Body
   }
 }
 
-/** No node ends these pods: whoever deletes them is done at once. */
+/** Deletes pods at once, because no node stops them. */
 export async function removePods(s: Session, all: readonly Body[]): Promise<void> {
   for (const { metadata } of all) {
     await s.delete(`${pods(s)}/${metadata.name}`, { gracePeriodSeconds: 0 }, { silent: true });
   }
 }
 
-/** The status that an object comes to, recorded with conditions by type: their order tells who wrote first. */
+/** The final status of an object, recorded with conditions by type: their order depends on who wrote first. */
 export async function settled(
   s: Session,
   path: string,
@@ -71,7 +71,7 @@ export async function settled(
   return body;
 }
 
-/** The ReplicaSets of a case, whose hashes are each server's own, as `revision: replicas`. */
+/** The ReplicaSets of a case as `revision: replicas`, because hashes differ between servers. */
 export async function replicaSets(s: Session, isDone: (sets: readonly Body[]) => boolean): Promise<readonly Body[]> {
   const { body } = await s.until(apps(s, "replicasets"), (reply) => isDone(reply.body.items ?? []));
   const revision = (set: Body): number => Number(set.metadata.annotations?.["deployment.kubernetes.io/revision"] ?? 0);

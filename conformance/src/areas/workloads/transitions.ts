@@ -1,14 +1,14 @@
 import type { Body, Session } from "../../session.js";
 
-/** The statuses that an object goes through, one after the other. */
+/** The successive statuses of an object. */
 export interface SeenStatuses extends AsyncDisposable {
-  /** Waits for a status; all that were seen by then are recorded, each once, when the case ends. */
+  /** Waits for a status; all statuses seen until then are recorded, each once, when the case ends. */
   until(isDone: (object: Body) => boolean): Promise<void>;
 }
 
 /**
- * Watches an object from before it is made. Statuses are recorded without times; two in a row that are alike count as one,
- * for a controller may write what nobody can see.
+ * Watches an object from before its creation. Statuses are recorded without times; two equal ones in a row count as
+ * one, because a controller may write something invisible.
  */
 export async function statusesOf(s: Session, collection: string, name: string): Promise<SeenStatuses> {
   const stream = await s.open(`${collection}?watch=true&fieldSelector=metadata.name%3D${name}`);

@@ -28,7 +28,7 @@ const started = async (s: Session, plural: string, spec: object): Promise<readon
 const remove = (s: Session, path: string, propagationPolicy: string) =>
   s.delete(path, { propagationPolicy }, { silent: true });
 
-/** The controller of namespaces is slow where other cases leave theirs behind. */
+/** The namespace controller is slow while other cases leave their namespaces behind. */
 const early = (run: (s: Session) => Promise<void>) => ({ run, early: true });
 
 export const workloadGarbageCases = area("workloads that go", {

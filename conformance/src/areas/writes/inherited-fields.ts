@@ -7,7 +7,7 @@ import { each, NAMES, path, paths, WORDS } from "./inherited-names.js";
 const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 const texts = { type: "object", additionalProperties: { type: "string", maxLength: 20 }, maxProperties: 10 };
 
-/** The same names where users write schemas, rules and policies. */
+/** The same names in schemas, rules and policies of users. */
 export const inheritedFieldCases = area("inherited names", {
   "in custom resources that keep what they do not know": async (s) => {
     await s.crd(widgets(s, open));

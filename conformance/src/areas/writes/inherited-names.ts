@@ -1,9 +1,9 @@
 import { area } from "../../case.js";
 import type { Body, Session } from "../../session.js";
 
-/** Names that every object of JavaScript has without having been given them. */
+/** Names that every JavaScript object inherits. */
 export const NAMES = ["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__"];
-/** Those that a label, an identifier of CEL or a name of an object may have. */
+/** Those that are valid as a label, a CEL identifier or an object name. */
 export const WORDS = NAMES.filter((name) => !name.startsWith("_"));
 
 export const each = (value: unknown, names: readonly string[] = NAMES): Body =>
@@ -17,7 +17,7 @@ const configMap = (name: string, data: object = each("1")): Body => ({
 });
 const make = (s: Session, name: string, data?: object): Promise<unknown> =>
   s.post(path(s), configMap(name, data), { silent: true });
-/** A key that JSON Patch spells as it is. */
+/** A key that JSON Patch does not escape. */
 export const paths = (below: string, names: readonly string[] = NAMES): readonly string[] =>
   names.map((name) => `${below}/${name}`);
 

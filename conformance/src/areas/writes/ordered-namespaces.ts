@@ -7,7 +7,7 @@ const HOLD = ["example.com/hold"];
 const core = (s: Session, path: string): string => `${NAMESPACES}/${s.namespace}/${path}`;
 const own = (s: Session): string => `${NAMESPACES}/${s.namespace}`;
 
-/** The controller of namespaces is slow where other cases leave theirs behind. */
+/** The namespace controller is slow while other cases leave their namespaces behind. */
 const early = (run: (s: Session) => Promise<void>) => ({ run, early: true });
 
 const pod = (s: Session, name: string, finalizers: readonly string[] = [], spec: object = {}) =>
@@ -33,7 +33,7 @@ const is =
     condition.type === type && condition.status === status;
 const processed: Test = ({ type }) => type === "NamespaceDeletionContentFailure";
 
-/** The conditions, once there is the one that is waited for. */
+/** The conditions, once the awaited one exists. */
 const conditions = async (s: Session, what: string, isDone: Test = processed): Promise<void> => {
   const { body } = await s.until(own(s), (reply) => (reply.body.status?.conditions ?? []).some(isDone));
   const all = [...(body.status?.conditions ?? [])].sort((a: Body, b: Body) => (a.type < b.type ? -1 : 1));
@@ -185,7 +185,7 @@ export const orderedNamespaceCases = area("ordered namespaces", {
       (reply.body.status?.conditions ?? []).some(is("NamespaceDeletionContentFailure", "True")),
     );
     const failure = body.status.conditions.find(processed);
-    // The real server deletes the collection, in whose refusals objects have no name.
+    // The real server deletes the collection, whose refusals do not name objects.
     s.note("refused", { ...failure, message: failure.message.replace('"Unknown"', '"guarded"') });
     await s.delete(`${bindings}/${name}`, undefined, { silent: true });
     await s.delete(`${policies}/${name}`, undefined, { silent: true });

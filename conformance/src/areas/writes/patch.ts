@@ -8,7 +8,7 @@ const make = async (s: Session): Promise<void> => {
   await s.post(path(s), { metadata: { name: "a", labels: { x: "1" } }, data: { k: "v", l: "w" } }, { silent: true });
 };
 
-/** Patches a deployment and shows its pod template, which is where lists and maps are. */
+/** Patches a deployment and shows its pod template, which contains lists and maps. */
 async function template(s: Session, patch: object, start: object = deployment("a")): Promise<void> {
   await s.post(deployments(s), start, { silent: true });
   const reply = await s.patch("strategic", `${deployments(s)}/a`, patch, { silent: true });
