@@ -2,11 +2,11 @@
 //
 //   npm run conformance:controller-runtime [-- [--only PACKAGE]… [--side here|real] [--fresh] [--minutes N]]
 //
-// Prints for each package how many specs pass on either, and exits with 1 where one passes on the real server alone.
-// These are tests with times of a second or a few: what does so is run once more here, alone, and printed either way.
-// Packages are named as below pkg/: `client`, `internal/controller`. What was found out is kept in the cache for each
-// package, side and version of both, so that a run that was cut off goes on where it stood, and `--fresh` asks again.
-// `--minutes N` begins no further package after N minutes; the table then says what is missing, and the exit code is 2.
+// Prints for each package how many specs pass on either server, and exits with 1 if one passes on the real server only.
+// The suites have timeouts of a second or a few: such a spec is repeated here, alone, and printed either way.
+// Packages are named relative to pkg/: `client`, `internal/controller`. Results are cached for each package, side and
+// version of both, so that an interrupted run continues where it was; `--fresh` ignores the cache.
+// `--minutes N` starts no further package after N minutes; the table then shows what is missing, and the exit code is 2.
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {

@@ -1,14 +1,14 @@
-// Workloads compared transition by transition. A case is a script: each step changes one thing (one pod becomes ready, the
-// template, the scale), says which pods there are to be when the controllers have come to rest, and records what they then
-// say. Compared are
+// Compares workloads transition by transition. A case is a script: each step changes one thing (one pod becomes ready, the
+// template, the scale), states which pods must exist when the controllers are at rest, and records their status then.
+// Compared are
 //
-// - at each rest: the whole status, conditions by type, the revision, and the status of what lies between the object and its
-//   pods (ReplicaSets, ControllerRevisions);
-// - over the whole case: every value that conditions, generations and revisions went through, as a watch saw it, and the
-//   fewest replicas that were available (`Walk`); where pods have an order, in which they came and went.
+// - at each rest: the whole status, conditions by type, the revision, and the status of the objects between the object and
+//   its pods (ReplicaSets, ControllerRevisions);
+// - over the whole case: every value of conditions, generations and revisions that a watch saw, and the minimum of
+//   available replicas (`Walk`); if pods have an order, the order in which they were created and deleted.
 //
-// Not compared is in how many writes counts get from one rest to the next: the real controllers see two pods come in one
-// look or in two, as it happens, and add up what ReplicaSets told at different times.
+// The number of writes between two rests is not compared: the real controllers see two new pods in one reconcile or in
+// two, at random, and add up counts that ReplicaSets reported at different times.
 import { systemClock } from "setpoint/clock";
 import type { LineStream } from "../../line-stream.js";
 import type { Body, Session } from "../../session.js";
