@@ -91,12 +91,12 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 /** Fields that show in what the loop does, each with a test of it. */
 const SHOWN: Readonly<Record<string, readonly [file: string, title: string]>> = {
-  deleteOrphanPvc: ["cluster/druids.test.ts", "are kept where the cluster says so"],
-  disablePVCDeletionFinalizer: ["cluster/druids.test.ts", "stay where that was switched off"],
+  deleteOrphanPvc: ["cluster/druids.test.ts", "are kept if the cluster says so"],
+  disablePVCDeletionFinalizer: ["cluster/druids.test.ts", "stay if that is switched off"],
   forceDeleteStsPodOnError: ["cluster/druids.test.ts", "with %s, and the flag %s, are deleted: %s"],
-  maxUnavailable: ["cluster/batches.test.ts", "has the batches that maxUnavailable says"],
+  maxUnavailable: ["cluster/batches.test.ts", "has batches of maxUnavailable"],
   rollingDeploy: ["cluster/rollout.test.ts", "updates all groups at once without rollingDeploy"],
-  scalePvcSts: ["cluster/rollout.test.ts", "grow, and their StatefulSet is made anew"],
+  scalePvcSts: ["cluster/rollout.test.ts", "grow, and their StatefulSet is recreated"],
 };
 
 function withField(level: Level, field: string, kind: string): Druid {

@@ -22,17 +22,17 @@ export async function coreCases(admin: Client, signal: AbortSignal): Promise<voi
 }
 
 const CASES: Readonly<Record<string, (world: World) => Promise<void>>> = {
-  "R1: assigned, and an event says so": async (world) => {
+  "assigned, with an event [R1]": async (world) => {
     await world.project("p-one", "One");
     await world.namespace("one", { appOwner: "One" });
     await world.untilAssigned("one", ["p-one", "local", "local:p-one"]);
     await world.untilEvent("one", "ProjectAssigned");
   },
-  "R2: the display name counts whatever its case": async (world) => {
+  "the display name matches in any case [R2]": async (world) => {
     await world.namespace("two", { appOwner: "oNE" });
     await world.untilAssigned("two", ["p-one", "local", "local:p-one"]);
   },
-  "R3, R14, R18: no owner, an empty one, a key that does not count, an excluded namespace: untouched": async (
+  "no owner, an empty one, an ignored key, an excluded namespace: untouched [R3, R14, R18]": async (
     world,
   ) => {
     await world.project("p-fourteen", "Other", "local", { team: "Fourteen" });
@@ -43,63 +43,63 @@ const CASES: Readonly<Record<string, (world: World) => Promise<void>>> = {
     await world.untilEvent("fourteen", "ProjectNotFound");
     for (const name of ["three", "three-empty", "cattle-eighteen", "fourteen"]) await world.expectUntouched(name);
   },
-  "R4: gone before it is looked at": async (world) => {
+  "deleted before it is reconciled [R4]": async (world) => {
     await world.namespace("four", { appOwner: "One" });
     await world.remove(Namespace, "four");
   },
-  "R5: a second look writes nothing": async (world) => {
+  "a second reconcile writes nothing [R5]": async (world) => {
     await world.label("two", { other: "label" });
     const before = await world.revision("two");
     await world.namespace("five", { appOwner: "One" });
     await world.untilAssigned("five", ["p-one", "local", "local:p-one"]);
     world.expect((await world.revision("two")) === before);
   },
-  "R6: what others put elsewhere stays, with an event": async (world) => {
+  "a foreign assignment stays, with an event [R6]": async (world) => {
     await world.namespace("six", { appOwner: "One", [PROJECT_KEY]: "p-else" });
     await world.untilEvent("six", "AssignedByOthers");
     await world.expectUntouched("six");
   },
-  "R7: a changed owner moves what was assigned": async (world) => {
+  "a changed owner moves an own assignment [R7]": async (world) => {
     await world.project("p-seven", "Seven");
     await world.label("one", { appOwner: "Seven" });
     await world.untilAssigned("one", ["p-seven", "local", "local:p-seven"]);
   },
-  "R8: a project that appears later": async (world) => {
+  "a project that appears later [R8]": async (world) => {
     await world.namespace("eight", { appOwner: "Eight" });
     await world.untilEvent("eight", "ProjectNotFound");
     await world.project("p-eight", "Eight");
     await world.untilAssigned("eight", ["p-eight", "local", "local:p-eight"]);
   },
-  "R11: a project of another cluster": async (world) => {
+  "a project of another cluster [R11]": async (world) => {
     await world.project("p-eleven", "Eleven", "c-abc123");
     await world.namespace("eleven", { appOwner: "Eleven" });
     await world.untilAssigned("eleven", ["p-eleven", "c-abc123", "c-abc123:p-eleven"]);
   },
-  "R13: a project of the own cluster comes first": async (world) => {
+  "a project of the own cluster comes first [R13]": async (world) => {
     await world.project("p-thirteen-there", "Thirteen", "c-abc123");
     await world.project("p-thirteen", "Thirteen");
     await world.namespace("thirteen", { appOwner: "Thirteen" });
     await world.untilAssigned("thirteen", ["p-thirteen", "local", "local:p-thirteen"]);
   },
-  "R15, R20: the display name beats a label in another case; one that is no text is passed over": async (world) => {
+  "the display name beats a label in another case; one that is no string is skipped [R15, R20]": async (world) => {
     await world.project("p-fifteen-label", "Whatever", "local", { "cattle.io/projectName": "fifteen" });
     await world.project("p-fifteen", "Fifteen");
     await world.project("p-twenty", 20);
     await world.namespace("fifteen", { appOwner: "Fifteen" });
     await world.untilAssigned("fifteen", ["p-fifteen", "local", "local:p-fifteen"]);
   },
-  "R16: two projects of one name": async (world) => {
+  "two projects of one name [R16]": async (world) => {
     await world.project("p-sixteen", "Sixteen");
     await world.project("p-sixteen-too", "sixteen");
     await world.namespace("sixteen", { appOwner: "Sixteen" });
     await world.untilEvent("sixteen", "ProjectAmbiguous");
     await world.untilAssigned("sixteen", [undefined, undefined, undefined]);
   },
-  "R17: drift is put right": async (world) => {
+  "drift is corrected [R17]": async (world) => {
     await world.label("eight", { [PROJECT_KEY]: null });
     await world.untilAssigned("eight", ["p-eight", "local", "local:p-eight"]);
   },
-  "R19: without its label a namespace stays": async (world) => {
+  "without its label a namespace stays [R19]": async (world) => {
     await world.label("five", { appOwner: null });
     await world.namespace("nineteen", { appOwner: "One" });
     await world.untilAssigned("nineteen", ["p-one", "local", "local:p-one"]);

@@ -22,29 +22,29 @@ const DENIAL = 'admission webhook "rancher.cattle.io.namespaces" denied the requ
 /** What may fail on the way of one namespace into its project, each on its own. There is no get: see the last test. */
 export const retryCases: readonly RetryCase[] = [
   {
-    title: "R9, R21: a list of projects that breaks",
+    title: "a list of projects that breaks [R9, R21]",
     fails: isListOf("projects"),
     answer: () => errorAnswer(500, "InternalError"),
   },
   {
-    title: "R9: a list of projects that is forbidden",
+    title: "a list of projects that is forbidden [R9]",
     fails: isListOf("projects"),
     answer: () => errorAnswer(403, "Forbidden"),
   },
   {
-    title: "R9: a list of namespaces that breaks",
+    title: "a list of namespaces that breaks [R9]",
     fails: isListOf("namespaces"),
     answer: () => errorAnswer(500, "InternalError"),
   },
   {
-    title: "R10: a patch that the webhook denies",
+    title: "a patch that the webhook denies [R10]",
     fails: isPatch,
     answer: () => errorAnswer(403, "Forbidden", DENIAL),
     event: { reason: "AssignmentDenied", message: /denied the request.*manage-namespaces/ },
   },
-  { title: "R10: a patch that conflicts", fails: isPatch, answer: () => errorAnswer(409, "Conflict") },
-  { title: "R10: a patch that is invalid", fails: isPatch, answer: () => errorAnswer(422, "Invalid") },
-  { title: "R10: a patch that breaks", fails: isPatch, answer: () => errorAnswer(500, "InternalError") },
+  { title: "a patch that conflicts [R10]", fails: isPatch, answer: () => errorAnswer(409, "Conflict") },
+  { title: "a patch that is invalid [R10]", fails: isPatch, answer: () => errorAnswer(422, "Invalid") },
+  { title: "a patch that breaks [R10]", fails: isPatch, answer: () => errorAnswer(500, "InternalError") },
 ];
 
 /** With the printed rules and three failures the namespace is assigned all the same, and by one patch that was let through. */
