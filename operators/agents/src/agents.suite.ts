@@ -16,7 +16,7 @@ const remote = (name: string, more: object = {}) => ({
 });
 const sub = (name: string, more: object = {}) => ({ type: "Agent", agent: { name, ...more } });
 
-/** What Agents do, at any place. */
+/** The behaviour of Agents, at any place. */
 export function agentsSuite(place: Place): void {
   const create = (options: Partial<AgentsOptions> = {}): Promise<World> => World.create(options, place);
 
@@ -429,7 +429,7 @@ export function agentsSuite(place: Place): void {
     });
 
     if (!place.isVirtual) return;
-    // Faults are injected into the requests of an operator in this process.
+    // Faults can only be injected into an operator in this process.
 
     it("if one object cannot be applied, the others are, nothing is pruned, and it is retried until it works [35]", async () => {
       await using world = await create();

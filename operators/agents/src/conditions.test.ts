@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
 
-/** `reason: "X"`, and the reasons that the controllers' own helpers take. */
+/** `reason: "X"`, and the reasons in calls of the controllers' helpers. */
 const REASONS = [
   /reason: "(\w+)"/g,
   /(?:accepted|set)\(\s*"\w+",(?: \w+,)? "(\w+)"/g,

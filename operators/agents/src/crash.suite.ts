@@ -10,7 +10,7 @@ import { NS, World } from "./world.testing.js";
 
 const inNs = { namespace: NS };
 
-/** What users do while the operator is at work. */
+/** User actions while the operator works. */
 async function story(world: World): Promise<void> {
   world.answers.set("http://tools/mcp", ["b", "a"]);
   await world.basics();
@@ -28,7 +28,7 @@ async function story(world: World): Promise<void> {
   await world.env.advance("70s");
 }
 
-/** How many writes the operator makes of the story where nothing happens to it: to the API, and to the database. */
+/** The number of the operator's writes in the story without a crash: to the API, and to the database. */
 export async function writesOfStory(): Promise<{ readonly api: number; readonly database: number }> {
   let database = 0;
   await using world = await World.create({ store: await watchedStore(async () => void database++) });
@@ -36,7 +36,7 @@ export async function writesOfStory(): Promise<{ readonly api: number; readonly 
   return { api: world.writes.length, database };
 }
 
-/** A database that tells of each write that changed something, before the writer hears of it. */
+/** A database that reports each effective write before it returns to the writer. */
 async function watchedStore(onWrite: () => Promise<void>): Promise<Store> {
   const store = await virtualPlace.store(systemClock);
   return new Proxy(store, {
@@ -52,7 +52,7 @@ async function watchedStore(onWrite: () => Promise<void>): Promise<Store> {
   });
 }
 
-/** Rows and objects say the same, and nothing more is written whatever runs. */
+/** Rows and objects match, and further runs write nothing. */
 export async function expectSettled(world: World): Promise<void> {
   const servers = (await world.env.client.list(RemoteMCPServer, inNs)).items;
   expect((await world.store.servers()).map(({ name, uid }) => [name, uid])).toEqual(
@@ -74,7 +74,7 @@ export async function expectSettled(world: World): Promise<void> {
   expect(world.writes.slice(before)).toEqual([]);
 }
 
-/** Crashes after each of these writes to the API; what comes after the restart finds the same end. */
+/** Crashes after each of these writes to the API; the restarted operator must reach the same end. */
 export async function crashAfterRequests(writes: Iterable<number>): Promise<void> {
   for (const write of writes) {
     await using world = await World.create();
@@ -83,7 +83,7 @@ export async function crashAfterRequests(writes: Iterable<number>): Promise<void
   }
 }
 
-/** The same for writes to the database, which is closed to no process that comes later. */
+/** The same for writes to the database, which stays open for later processes. */
 export async function crashAfterRows(writes: Iterable<number>): Promise<void> {
   for (const write of writes) {
     let left = write;

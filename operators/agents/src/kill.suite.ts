@@ -20,7 +20,7 @@ import { installKinds } from "./samples.js";
 const COMMAND = fileURLToPath(new URL("../../../packages/setpoint/bin/setpoint.js", import.meta.url));
 const namespace = "default";
 
-/** Kills a real process of the operator this many times at random while users change things and servers hang. */
+/** Kills a real operator process this many times at random while users make changes and servers hang. */
 export async function killRounds(rounds: number, seed: number): Promise<void> {
   const random = seededRandom(seed);
   const folder = mkdtempSync(join(tmpdir(), "agents-kill-"));
@@ -90,7 +90,7 @@ const ended = (child: ChildProcess): Promise<void> =>
     ? Promise.resolve()
     : new Promise((resolve) => child.once("exit", () => resolve()));
 
-/** Servers and agents come, go, and are made again; the key rotates. */
+/** Servers and agents are created, deleted and recreated; the key rotates. */
 async function change(client: Client, random: Random, round: number, url: string, hungUrl: string): Promise<void> {
   const name = `s-${Math.floor(random.next() * 6)}`;
   const found = await client.find(RemoteMCPServer, name, { namespace });

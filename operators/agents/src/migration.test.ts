@@ -37,7 +37,7 @@ it("children of kagent and kmcp are taken over unchanged: no pod rolls, and noth
   for (const child of manifest) await create(KINDS[String(child.kind)], child);
   const spec = { transportType: "stdio", deployment: { cmd: "npx", args: ["-y", "server"] } };
   const server = await create(MCPServer, { metadata: named("tools"), spec });
-  // kmcp does not call itself the controller of what it makes.
+  // kmcp does not set `controller` on its owner references.
   const ownerReferences = [
     { apiVersion: "kagent.dev/v1alpha1", kind: "MCPServer", name: "tools", uid: server.metadata.uid },
   ];

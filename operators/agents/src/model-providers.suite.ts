@@ -9,7 +9,7 @@ import { World } from "./world.testing.js";
 
 const inNs = { namespace: NS };
 
-/** What model configurations and providers do, at any place. */
+/** The behaviour of model configurations and providers, at any place. */
 export function modelsSuite(place: Place): void {
   const create = (options: Partial<AgentsOptions> = {}): Promise<World> => World.create(options, place);
   const provider = async (world: World, spec: object) => {
@@ -114,7 +114,7 @@ export function modelsSuite(place: Place): void {
         apiKeySecret: undefined,
         apiKeySecretKey: undefined,
       });
-      // The hash of nothing.
+      // The hash of an empty input.
       expect((await world.env.client.get(ModelConfig, "bare", inNs)).status?.secretHash).toMatch(/^e3b0c44298fc1c14/);
     });
   });

@@ -12,14 +12,14 @@ import { World } from "./world.testing.js";
 const inNs = { namespace: NS };
 const TIMEOUT = { timeout: "20m" };
 
-/** What the heap holds once its garbage is collected. */
+/** The heap usage after a garbage collection. */
 function keptMegabytes(): number {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)();
   return process.memoryUsage().heapUsed / 1e6;
 }
 
-/** The operator beside real MCP servers, at a place in real time. */
+/** The operator with real MCP servers, at a place in real time. */
 export function networkSuite(place: Place): void {
   const create = (options: Partial<AgentsOptions> = {}): Promise<World> =>
     World.create({ ask: listTools, refresh: "1h", ...options }, place);
@@ -128,7 +128,7 @@ export function networkSuite(place: Place): void {
         await world.edit(RemoteMCPServer, "large", { metadata: { annotations } });
         await expect.poll(() => large.sessions()).toBe(0);
       }
-      // Twice 10 MB were read, and neither was kept.
+      // Twice 10 MB were read, and neither was retained.
       expect(keptMegabytes() - before).toBeLessThan(10);
     });
   });

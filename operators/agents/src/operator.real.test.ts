@@ -14,8 +14,8 @@ import { restApiSuite } from "./rest-api.suite.js";
 import { toolServersSuite } from "./tool-servers.suite.js";
 
 /**
- * The suites of `operator.test.ts`, which run there on the embedded API server and SQLite: here on each of the others, and
- * those of models and of real MCP servers on both of the others together.
+ * `operator.test.ts` runs these suites on the embedded API server and SQLite. Here they run with a real API server or
+ * PostgreSQL in place of one of these; the suites of models and of real MCP servers run with both.
  */
 
 const postgres = startPostgres();

@@ -15,7 +15,7 @@ export interface Process {
   readonly writes: readonly string[];
 }
 
-/** An API server and time for a test: what the suites need of a `TestEnvironment`. */
+/** An API server and a clock for a test: the part of a `TestEnvironment` that the suites need. */
 export interface Environment extends AsyncDisposable {
   readonly client: Client;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface Environment extends AsyncDisposable {
 /** Where a suite runs: which API server, which database. */
 export interface Place {
   readonly name: string;
-  /** Hours pass at once there, and every request is counted. */
+  /** Virtual time: hours pass at once, and every request is counted. */
   readonly isVirtual: boolean;
   environment(): Promise<Environment>;
   /** An empty database. */
@@ -46,7 +46,7 @@ export const virtualPlace: Place = {
   store: (clock) => openStore(":memory:", clock),
 };
 
-/** So many times faster than real time: a minute of the operator takes little more than a second. */
+/** The speed-up of time: a minute of the operator takes little more than a second. */
 const SPEED = 50;
 
 class FastClock implements Clock {
@@ -61,7 +61,7 @@ class FastClock implements Clock {
 const QUIET_STEPS = 8;
 const STEP_MS = 20;
 
-/** Any API server, in real time that runs faster for the operator. What earlier tests left is deleted first. */
+/** Any API server, in accelerated real time. Objects of earlier tests are deleted first. */
 export class RealEnvironment implements Environment {
   readonly client: Client;
   readonly clock: Clock = new FastClock();
@@ -113,7 +113,7 @@ export class RealEnvironment implements Environment {
     await this.idle();
   }
 
-  /** Until nothing has run for a while. Steps that took long do not count: the machine, or the server, is busy. */
+  /** Waits until nothing has run for a while. Slow steps do not count: the machine, or the server, is busy. */
   async idle(): Promise<void> {
     for (let quiet = 0, runs = this.#runs; quiet < QUIET_STEPS; runs = this.#runs) {
       const startedMs = systemClock.monotonic();

@@ -61,7 +61,7 @@ it("two replicas on one PostgreSQL both answer over REST, and one takes over whe
     await add("first");
     const first = [["default/first", "b,a"]];
     for (const replica of replicas) await expect.poll(() => toolsOf(replica), { timeout: 60_000 }).toEqual(first);
-    // Whichever of the two leads: each is the one that goes on, once.
+    // Each of the two is once the one that stays, whichever leads.
     const [one, two] = replicas as [Replica, Replica];
     one.child.kill("SIGKILL");
     await add("second");

@@ -8,7 +8,7 @@ import { fromThisMachine, reviewed, startApi } from "./rest-api.js";
 
 const namespace = "default";
 
-/** Who may read over REST, by what an API server with RBAC says. */
+/** Access over REST, decided by an API server with RBAC. */
 export function restApiSuite(server: string, clientOf: () => Client): void {
   describe(`the REST API before ${server}`, () => {
     it("answers only holders of a token that RBAC allows to list the objects", async () => {
@@ -35,7 +35,7 @@ export function restApiSuite(server: string, clientOf: () => Client): void {
       await using api = await startApi({ store, client }, "127.0.0.1", 0, reviewed(client));
       const status = async (path: string, authorization?: string) =>
         (await fetch(`${api.url}${path}`, { headers: authorization ? { authorization } : {} })).status;
-      // A real server sees a new role some moments after it is stored.
+      // A real server notices a new role some moments after it is stored.
       await expect.poll(() => status("/api/tools", `Bearer ${reader}`), { timeout: 10_000 }).toBe(200);
       expect(await status("/api/agents", `Bearer ${reader}`)).toBe(403);
       expect(await status("/api/tools", `Bearer ${other}`)).toBe(403);

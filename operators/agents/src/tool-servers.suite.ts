@@ -19,7 +19,7 @@ const bound = (target: object, name: string | symbol): unknown => {
   return typeof member === "function" ? member.bind(target) : member;
 };
 
-/** What tool servers do, at any place. */
+/** The behaviour of tool servers, at any place. */
 export function toolServersSuite(place: Place): void {
   const create = (options: Partial<AgentsOptions> = {}): Promise<World> => World.create(options, place);
 
@@ -215,7 +215,7 @@ export function toolServersSuite(place: Place): void {
       if (place.isVirtual) expect(world.asked.length).toBe(before + 1);
     });
 
-    // What is asked each second is never idle in time that runs 50 times faster.
+    // At 50 times real time, a target that is asked each second is never idle.
     const each = place.isVirtual ? ([["1ms", 11]] as const) : [];
     it.each([["-5s", 1], ["soon", 1], ...each] as const)(
       "an interval of %s does not cause endless requests",

@@ -13,7 +13,7 @@ import { type Environment, NS, type Place, virtualPlace } from "./place.testing.
 
 export { NS } from "./place.testing.js";
 
-/** What a server answers in a test: tools, an error, or nothing for ever. */
+/** The response of a server in a test: tools, an error, or none. */
 export type Answer = readonly string[] | Error | "hang";
 
 export const toolList = (...names: readonly string[]): ToolList => ({
@@ -21,13 +21,13 @@ export const toolList = (...names: readonly string[]): ToolList => ({
   announcesChanges: false,
 });
 
-/** The operator at a place: on an embedded control plane and virtual time, unless given. Its tool servers are a table. */
+/** The operator at a place: by default on an embedded control plane and virtual time. Its tool servers are a table. */
 export class World implements AsyncDisposable {
   readonly env: Environment;
   readonly store: Store;
   /** By URL. */
   readonly answers = new Map<string, Answer>();
-  /** Each target that was asked, in order. */
+  /** Each probed target, in order. */
   readonly asked: ToolTarget[] = [];
 
   private constructor(env: Environment, store: Store) {
@@ -81,7 +81,7 @@ export class World implements AsyncDisposable {
     await this.env.idle();
   }
 
-  /** The Secret and the ModelConfig that agents use unless they say otherwise. */
+  /** The Secret and the ModelConfig that agents use by default. */
   async basics(): Promise<void> {
     await this.secret("key", { "api-key": "sk-first-value" });
     await this.model();
@@ -156,7 +156,7 @@ export class World implements AsyncDisposable {
     return this.env.operator.writes;
   }
 
-  /** What the Deployment controller would say of a Deployment with so many pods. */
+  /** The status that the Deployment controller would set for so many pods. */
   async setAvailable(name: string, replicas: number): Promise<void> {
     const { generation = 1 } = (await this.deployment(name))!.metadata;
     const status = {

@@ -11,7 +11,7 @@ export interface DruidWorldOptions extends DruidOperatorOptions {
   readonly environment?: Partial<TestEnvironmentOptions>;
 }
 
-/** An operator, an API server and, where a test says so, a Druid that answers by script. */
+/** An operator, an API server and, if a test wants one, a scripted Druid. */
 export class DruidWorld implements AsyncDisposable {
   readonly env: TestEnvironment;
   readonly options: DruidOperatorOptions;
@@ -32,7 +32,7 @@ export class DruidWorld implements AsyncDisposable {
     return new DruidWorld(env, options);
   }
 
-  /** Starts the operator anew, as after a crash. */
+  /** Restarts the operator, as after a crash. */
   async restart(options: DruidOperatorOptions = {}): Promise<void> {
     await this.env.start(druidControllers({ ...this.options, ...options }));
   }
@@ -68,7 +68,7 @@ export class DruidWorld implements AsyncDisposable {
 
 export const unreachable: DruidCall = () => Promise.reject(new Error("connect ECONNREFUSED"));
 
-/** A Druid that answers by method and path. */
+/** A Druid with scripted responses by method and path. */
 export function scriptedDruid(
   answer: (method: string, path: string, body: string | undefined) => Partial<DruidAnswer> | object,
 ) {

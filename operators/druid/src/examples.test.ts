@@ -10,7 +10,7 @@ import { fixture, fixtures, hasFixtures, WITHOUT } from "./fixtures.testing.js";
 
 const PUBLISHED = ["crds/druids.yaml", "crds/druidingestions.yaml"].map((path) => (hasFixtures ? fixture(path) : {}));
 
-/** A Druid that takes what it is given, and has done it. */
+/** A Druid that accepts everything and has finished it at once. */
 const obedient = () =>
   scriptedDruid((method, path) => {
     if (/supervisor\/[^/]+\/status/.test(path)) return { payload: { state: "RUNNING", healthy: true } };

@@ -16,7 +16,7 @@ const container = { containerName: "side", image: "side", command: ["run"] };
 const scaleTargetRef = { apiVersion: "apps/v1", kind: "StatefulSet", name: "druid-tiny-brokers" };
 const dependency = { type: "default", spec: { properties: "a=b" } };
 
-/** A value of each field, other than its default. */
+/** A value of each field that is not its default. */
 const VALUES: Readonly<Record<string, unknown>> = {
   additionalContainer: [container],
   affinity: { nodeAffinity: {} },
@@ -89,7 +89,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   zookeeper: dependency,
 };
 
-/** Fields that show in what the loop does, each with a test of it. */
+/** Fields that affect the behaviour of the loop, each with its test. */
 const SHOWN: Readonly<Record<string, readonly [file: string, title: string]>> = {
   deleteOrphanPvc: ["cluster/druids.test.ts", "are kept if the cluster says so"],
   disablePVCDeletionFinalizer: ["cluster/druids.test.ts", "stay if that is switched off"],
@@ -105,7 +105,7 @@ function withField(level: Level, field: string, kind: string): Druid {
   return sampleDruid({ brokers: node as never }, level === "spec" && field !== "nodes" ? { [field]: value } : {});
 }
 
-/** Where a field shows: in the children, in a message, in how Druid is called, or in a test of the loop. */
+/** The effects of a field: in the children, in a message, in calls to Druid, or in a test of the loop. */
 async function effects(level: Level, field: string, kind: string): Promise<readonly string[]> {
   const [given, plain] = [withField(level, field, kind), sampleDruid({ brokers: { nodeType: "broker", kind } })];
   const extra = given.spec.extraCommonConfig ? [{ "extra.txt": "text" }] : [];

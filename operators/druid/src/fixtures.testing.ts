@@ -5,13 +5,13 @@ import { Druid } from "./druid.js";
 
 const FOLDER = join(import.meta.dirname, "../../../../shared/fixtures/druid");
 
-/** The published fixtures of druid-operator lie beside the project; where they are absent, their tests are skipped. */
+/** The published fixtures of druid-operator are beside the project; without them, their tests are skipped. */
 export const hasFixtures = existsSync(FOLDER);
 export const WITHOUT = hasFixtures ? "" : " (skipped: ../shared/fixtures/druid is absent)";
 
 /** The objects of a file. */
 export function fixtures(path: string): readonly { readonly kind: string }[] {
-  // Where the scripts of druid-operator put a namespace.
+  // The placeholder for a namespace in the scripts of druid-operator.
   const text = readFileSync(join(FOLDER, path), "utf8").replaceAll("CM_NAMESPACE", "default");
   return [...parseAllDocuments(text)].map((each) => each.toJS());
 }
@@ -22,7 +22,7 @@ export function fixture(path: string): unknown {
   return all.find(({ kind }) => kind === "Druid") ?? all[0];
 }
 
-/** As the file has it, without defaults. */
+/** As in the file, without defaults. */
 export function druidFixture(path: string): Druid {
   return fixture(path) as Druid;
 }

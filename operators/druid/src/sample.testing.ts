@@ -12,7 +12,7 @@ export function sampleNode(given: NodeGiven): object {
   };
 }
 
-/** A cluster as a server stores it, from as little as a test wants to say. */
+/** A cluster as stored by a server, from the few fields that a test states. */
 export function sampleDruid(
   nodes: Readonly<Record<string, NodeGiven>>,
   spec: object = {},

@@ -12,7 +12,7 @@ import { sourceText } from "./project/source-text.js";
 
 const built = (path: string): string => new URL(`../dist/${path}`, import.meta.url).href;
 
-/** A process that brings the models to rest and ends. It takes what the folder says, as `run` does. */
+/** A process that runs the models until they are at rest and ends. It reads the folder, like `run`. */
 const PROGRAM = `
   import { readFileSync } from "node:fs";
   import { openGraph } from "setpoint/graph";
@@ -36,7 +36,7 @@ const PROGRAM = `
   await engine[Symbol.asyncDispose]();
   process.exit(failed.length > 0 ? 1 : 0);`;
 
-/** Models of each way to add rows, on a file that grows. */
+/** A model for each way to add rows, on a growing file. */
 function declared(
   fingerprint: string,
 ): readonly { readonly name: object; readonly spec: ModelSpec; readonly refs: readonly object[] }[] {
@@ -91,7 +91,7 @@ function declared(
   ];
 }
 
-/** What the models hold, beside the same recomputed from the file. */
+/** The rows of the models, beside the same rows recomputed from the file. */
 const ORACLE = `
   WITH file AS (SELECT * FROM read_csv('events.csv', header = true, columns = { id: 'BIGINT', v: 'VARCHAR' }))
   SELECT 'events' AS model, (SELECT sum(hash(e)::HUGEINT)::VARCHAR FROM events e) AS got, (SELECT sum(hash(f)::HUGEINT)::VARCHAR FROM file f) AS want
@@ -103,8 +103,8 @@ const ORACLE = `
   UNION ALL SELECT 'sums', (SELECT (a, p)::VARCHAR FROM sums), (SELECT (count(*), count(*))::VARCHAR FROM file)`;
 
 /**
- * Kills the whole process at random while the input grows. Every tenth round runs to its end: then each table holds exactly what
- * the file says, no row twice and none missing.
+ * Kills the whole process at random while the input grows. Every tenth round runs to its end: then each table holds
+ * exactly the rows of the file, none twice and none missing.
  */
 export async function killRounds(rounds: number, seed: number): Promise<void> {
   const random = seededRandom(seed);

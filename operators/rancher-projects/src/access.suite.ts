@@ -11,7 +11,7 @@ export function ruleName({ resources, verbs }: RbacRule): string {
   return `${resources.join()}: ${verbs.join(" ")}`;
 }
 
-/** Case by case, each with objects of its own; rejects with the first that does not come true before the signal. */
+/** Runs the cases one by one, each with its own objects; rejects with the first that fails before the signal. */
 export async function coreCases(admin: Client, signal: AbortSignal): Promise<void> {
   const world = new World(admin, signal);
   await world.untilServed();
@@ -113,8 +113,8 @@ const CASES: Readonly<Record<string, (world: World) => Promise<void>>> = {
 };
 
 /**
- * Runs the cases without one rule until it was missed, and `patienceMs` longer: what is refused once is refused again, so
- * a case must have failed by then. With all rules the cases take a fraction of that.
+ * Runs the cases without one rule until it was missed, and `patienceMs` longer: a refused request is refused again, so
+ * a case must have failed by then. With all rules the cases take a fraction of that time.
  */
 export async function expectNeeded(kubeconfig: string, rule: RbacRule, patienceMs: number): Promise<void> {
   const rules = printedRules.filter((each) => each !== rule);

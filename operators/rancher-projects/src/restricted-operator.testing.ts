@@ -18,27 +18,27 @@ import { type RancherProjectsOptions, rancherProjects } from "./rancher-projects
 const NAME = "rancher-projects";
 const HOME = "setpoint-system";
 
-/** What `setpoint rbac rancher-projects --leader-elect` prints, as rules. */
+/** The rules that `setpoint rbac rancher-projects --leader-elect` prints. */
 export const printedRules = rbacRules([rancherProjects()], { leaderElection: { name: NAME, namespace: HOME } });
 
 type Sent = Pick<SentRequest, "method" | "path">;
 
-/** Answers a request in place of the server; undefined lets it through. */
+/** Answers a request instead of the server; undefined lets it pass. */
 export type Fault = (request: Sent) => TransportResponse | undefined;
 
 export interface RestrictedOperatorOptions {
-  /** Exactly what its ServiceAccount may do. Defaults to what is printed. */
+  /** The exact permissions of its ServiceAccount. Defaults to the printed rules. */
   readonly rules?: readonly RbacRule[];
   readonly settings?: RancherProjectsOptions;
   readonly fault?: Fault;
 }
 
-/** Runs the operator with the token of a ServiceAccount that has exactly the rules given. */
+/** Runs the operator with the token of a ServiceAccount that has exactly the given rules. */
 export class RestrictedOperator implements AsyncDisposable {
   readonly admin: Client;
   /** Paths that the server refused. */
   readonly refused: readonly string[];
-  /** All that it asked of the server. */
+  /** All requests to the server. */
   readonly sent: readonly Sent[];
   readonly #client: Client;
   readonly #manager: Manager;
@@ -108,7 +108,7 @@ interface Wire {
   readonly fault: Fault;
 }
 
-/** A server learns of roles and bindings a moment after it has stored them, and refuses until then. */
+/** A server notices roles and bindings a moment after it has stored them, and refuses until then. */
 async function untilGranted(kubeconfig: string, rules: readonly RbacRule[]): Promise<void> {
   await using client = await connect({ kubeconfig });
   const isGranted = async (resourceAttributes: object): Promise<boolean> => {
@@ -127,7 +127,7 @@ async function untilGranted(kubeconfig: string, rules: readonly RbacRule[]): Pro
   }
 }
 
-/** Notes what is sent and what the server refuses, and fails what the fault asks for. */
+/** Records requests and refusals, and injects the fault. */
 function watched(transport: Transport, { refused, sent, fault }: Wire): Transport {
   return {
     request: async (request) => {

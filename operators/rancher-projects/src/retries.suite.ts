@@ -8,7 +8,7 @@ interface RetryCase {
   readonly title: string;
   readonly fails: (request: Parameters<Fault>[0]) => boolean;
   readonly answer: () => NonNullable<ReturnType<Fault>>;
-  /** The event that tells of it. */
+  /** The event that reports it. */
   readonly event?: { readonly reason: string; readonly message: RegExp };
 }
 
@@ -19,7 +19,7 @@ const isListOf =
     method === "GET" && path.split("?")[0]!.endsWith(`/${plural}`);
 const DENIAL = 'admission webhook "rancher.cattle.io.namespaces" denied the request: Unauthorized';
 
-/** What may fail on the way of one namespace into its project, each on its own. There is no get: see the last test. */
+/** The requests that may fail while a namespace is assigned, each separately. There is no get: see the last test. */
 export const retryCases: readonly RetryCase[] = [
   {
     title: "a list of projects that breaks [R9, R21]",
@@ -47,7 +47,7 @@ export const retryCases: readonly RetryCase[] = [
   { title: "a patch that breaks [R10]", fails: isPatch, answer: () => errorAnswer(500, "InternalError") },
 ];
 
-/** With the printed rules and three failures the namespace is assigned all the same, and by one patch that was let through. */
+/** With the printed rules and three failures the namespace is still assigned, by one successful patch. */
 export async function expectRetried(kubeconfig: string, retry: RetryCase, patienceMs: number): Promise<void> {
   const failures = 3;
   let failed = 0;

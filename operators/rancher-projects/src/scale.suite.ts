@@ -48,7 +48,7 @@ export async function expectExactPatches(admin: Client): Promise<void> {
   expect((await namespacePatches(admin)) - before).toBe(NAMESPACES);
 }
 
-/** What the server itself counted, whatever the answer was. */
+/** The server's own count, whatever the response was. */
 async function namespacePatches(admin: Client): Promise<number> {
   const { body } = await admin.raw({ method: "GET", path: "/metrics" });
   let text = "";

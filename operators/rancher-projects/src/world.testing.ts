@@ -7,7 +7,7 @@ import { Project } from "./project.js";
 export const PROJECT_KEY = "field.cattle.io/projectId";
 const CLUSTER = "field.cattle.io/clusterId";
 
-/** What an administrator does and sees while the operator is at work, on any server and in real time. */
+/** The actions and observations of an administrator while the operator works, on any server and in real time. */
 export class World {
   step = "";
   readonly #admin: Client;
@@ -18,7 +18,7 @@ export class World {
     this.#signal = signal;
   }
 
-  /** A CRD takes a moment. */
+  /** A CRD is served after a moment. */
   untilServed(): Promise<void> {
     return this.#until(async () => (await this.#admin.list(Project).catch(() => undefined)) !== undefined);
   }
@@ -40,7 +40,7 @@ export class World {
     return (await this.#admin.get(Namespace, name)).metadata.resourceVersion;
   }
 
-  /** Nobody but its maker has written it. */
+  /** Only its creator has written it. */
   async expectUntouched(name: string): Promise<void> {
     const { managedFields = [], annotations = {} } = (await this.#admin.get(Namespace, name)).metadata;
     this.expect(managedFields.length === 1 && annotations[ASSIGNED_ANNOTATION] === undefined);

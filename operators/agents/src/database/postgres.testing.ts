@@ -13,7 +13,7 @@ export interface Postgres extends Disposable {
   ready(): Promise<void>;
 }
 
-/** Debian's PostgreSQL on loopback, in a folder of its own, as a user that is not root. Undefined where it is not installed. */
+/** Debian's PostgreSQL on loopback, in its own folder, as a user that is not root. Undefined if it is not installed. */
 export function startPostgres(): Postgres | undefined {
   const version = existsSync(ROOT) ? readdirSync(ROOT).sort().at(-1) : undefined;
   if (version === undefined) return undefined;

@@ -5,7 +5,7 @@ const SERVER = { name: "ns/s", groupKind: "RemoteMCPServer.kagent.dev" };
 const tools = (...names: readonly string[]): readonly Tool[] =>
   names.map((name) => ({ name, description: `does ${name}` }));
 
-/** What every database has to do. `open` gives the same database each time; `reset` empties it. */
+/** The contract of every database. `open` returns the same database each time; `reset` empties it. */
 export function storeContract(name: string, open: () => Promise<Store>, reset: () => Promise<void>): void {
   describe(`the store on ${name}`, () => {
     beforeEach(reset);

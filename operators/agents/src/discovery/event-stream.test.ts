@@ -26,7 +26,7 @@ it.each(["\n", "\r\n", "\r"])("events are the same wherever their text is cut, w
     const reader = new EventStreamReader();
     const events = [];
     for (let at = 0; at < text.length; at += size) events.push(...reader.push(text.slice(at, at + size)));
-    // Whether a last \r is all of it, only what comes next can tell.
+    // Only the next character shows whether a trailing \r is a complete line end.
     if (end === "\r") events.push(...reader.push(": more"));
     expect(events, `pieces of ${size}`).toEqual(expected);
   }

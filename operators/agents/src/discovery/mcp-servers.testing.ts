@@ -19,25 +19,25 @@ import { systemClock } from "setpoint/clock";
 export interface RunningServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: IncomingMessage[];
-  /** Sessions that are open. */
+  /** The number of open sessions. */
   sessions(): number;
-  /** Tells every session that the tools changed. */
+  /** Notifies every session that the tools changed. */
   tellChanged(): Promise<void>;
 }
 
 export interface McpServerOptions {
   readonly tools: () => readonly { readonly name: string; readonly description?: string }[];
-  /** Tools of a page; all in one unless given. */
+  /** Tools per page; one page by default. */
   readonly pageSize?: number;
   /** Fails the page that begins with this tool. */
   readonly failAt?: number;
-  /** Says that it tells of changes. */
+  /** Announces that it notifies of changes. */
   readonly announces?: boolean;
-  /** How long it thinks about each page. */
+  /** The delay of each page. */
   readonly delayMs?: number;
-  /** Where it says no, every request is answered with the status 503. */
+  /** While this returns false, every request is answered with status 503. */
   readonly isUp?: () => boolean;
-  /** Sends requests for one path on to another. */
+  /** Redirects requests for one path to another. */
   readonly redirects?: { readonly from: string; readonly to: string };
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca?: string };
 }
@@ -96,7 +96,7 @@ export async function startStreamable(options: McpServerOptions): Promise<Runnin
   );
 }
 
-/** HTTP with SSE, as servers had it before. */
+/** HTTP with SSE, the older transport. */
 export async function startSse(options: McpServerOptions): Promise<RunningServer> {
   const transports = new Map<string, SSEServerTransport>();
   const servers = new Map<string, Server>();
@@ -120,7 +120,7 @@ export async function startSse(options: McpServerOptions): Promise<RunningServer
   );
 }
 
-/** Any server, for what no SDK would do. */
+/** Any server, for behaviour that no SDK has. */
 export async function listen(
   handle: RequestListener,
   servers: () => ReadonlyMap<string, Server> = () => new Map(),

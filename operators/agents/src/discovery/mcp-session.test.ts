@@ -50,7 +50,7 @@ describe("listing the tools of an MCP server", () => {
     await using server = await startStreamable(named("a"));
     await listTools(target(server.url), never);
     expect(server.requests.some(({ method }) => method === "GET")).toBe(false);
-    // A server that answers every GET, and every notification, with a stream in which nothing ever comes.
+    // A server that answers every GET, and every notification, with a silent stream.
     await using silent = await listen((request, response) => {
       let text = "";
       request.on("data", (chunk) => (text += String(chunk)));
@@ -60,7 +60,7 @@ describe("listing the tools of an MCP server", () => {
           return void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
         const result = method === "initialize" ? { protocolVersion: "2025-06-18", capabilities: {} } : { tools: [] };
         response.writeHead(200, { "content-type": "text/event-stream" });
-        // The stream of an answer stays open as well; the server asks something by itself, with a number of its own.
+        // The stream of a response stays open as well; the server sends its own request, with its own id.
         response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n\n`);
         response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`);
       });
@@ -77,7 +77,7 @@ describe("listing the tools of an MCP server", () => {
         request.resume();
         response.writeHead(307, { location }).end();
       });
-    // What many frameworks do for a path without its last slash.
+    // Many frameworks redirect a path without its trailing slash.
     await using slashed = await startStreamable({ ...named("a"), redirects: { from: "/mcp", to: "/mcp/" } });
     expect((await listTools(target(slashed.url), never)).tools).toHaveLength(1);
     expect(slashed.sessions()).toBe(0);
@@ -177,7 +177,7 @@ describe("listening to the changes of an MCP server", () => {
     const stop = new AbortController();
     let changes = 0;
     const watching = watchTools(target(server.url, { protocol }), stop.signal, () => changes++);
-    // The first one is for what changed before the stream was open.
+    // The first call covers changes before the stream was open.
     await expect.poll(() => changes).toBe(1);
     for (const count of [2, 3]) {
       await server.tellChanged();

@@ -95,7 +95,7 @@ it("a new interval applies at once, not after the old one", async () => {
   expect(asked.length).toBeGreaterThanOrEqual(3);
 });
 
-/** Which targets were asked, in order; those named `hung…` never answer, those named `bad…` fail at once. */
+/** The probed targets, in order; those named `hung…` never answer, those named `bad…` fail at once. */
 function setupOrder(options: { readonly limit: number; readonly limitPerHost?: number }) {
   const clock = new VirtualClock();
   const asked: string[] = [];
@@ -135,7 +135,7 @@ it("targets that failed before are queued behind new ones", async () => {
   await clock.advance(5_000);
   want("hung");
   await clock.advance(0);
-  // What asks them again, at once: both stand in line before the new ones come.
+  // Their new fingerprint causes a probe at once: both are queued before the new ones.
   for (const id of ["bad-1", "bad-2"]) want(id, { intervalMs: 10_000, fingerprint: "other" });
   want("new-1");
   want("new-2");

@@ -21,7 +21,7 @@ interface Rules {
   readonly items?: Rules;
 }
 
-/** Every rule below the specification with its path; those of pods are the API server's own. */
+/** Every rule below the specification with its path, without those of pods, which are the API server's. */
 function rulesOf(schema: Rules, path = "spec"): readonly string[] {
   if (/\.(volumes|affinity|extraContainers|env|envFrom|sidecars|podSecurityContext|securityContext)\b/.test(path))
     return [];
@@ -40,7 +40,7 @@ describe.skipIf(!isThere)("kagent's published CRDs (skipped where ../shared/fixt
       const ours = kind.crd();
       const version = theirs.spec.versions.find(({ name }: { name: string }) => name === kind.version);
       const alone = { ...theirs, spec: { ...theirs.spec, versions: [version] } };
-      // Theirs takes an object without a specification too, and does nothing about it.
+      // Theirs also accepts an object without a specification, and does nothing with it.
       const findings = compareCrds(alone as never, ours as never).filter(({ path }) => !/^v\w+: spec$/.test(path));
       expect(findings).toEqual([]);
       const spec = (crd: { spec: { versions: readonly { schema?: unknown }[] } }): Rules =>

@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import { translateCase } from "./golden.js";
 import type { TranslateSettings } from "./settings.js";
 
-/** Cases that kagent's own files do not have, in their form: an Agent `ns/a` that uses the ModelConfig `m`. */
+/** Cases beyond kagent's own files, in the same form: an Agent `ns/a` that uses the ModelConfig `m`. */
 
 export const object = (kind: string, name: string, rest: object, metadata: object = {}, apiVersion = "v1") => ({
   apiVersion: ["Agent", "ModelConfig", "RemoteMCPServer"].includes(kind) ? "kagent.dev/v1alpha2" : apiVersion,

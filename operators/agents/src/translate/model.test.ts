@@ -5,7 +5,7 @@ const KEY = { apiKeySecret: "s", apiKeySecretKey: "k" };
 const fromSecret = (name: string, key: string) => ({ name, valueFrom: { secretKeyRef: { key, name: "s" } } });
 const CREDS = { name: "google-creds", secret: { secretName: "s" } };
 
-/** Provider, its part of the ModelConfig, the model in config.json as text, and the variables that come first. */
+/** Provider, its part of the ModelConfig, the model in config.json as text, and its variables. */
 const CASES: readonly (readonly [string, object, string, readonly object[]])[] = [
   [
     "OpenAI",

@@ -46,7 +46,7 @@ async function ask(path: string, body?: JsonValue): Promise<JsonValue> {
   return (await answer.json()) as JsonValue;
 }
 
-/** Tries again until the value is as expected; the last difference is the failure. */
+/** Retries until the value is as expected; fails with the last difference. */
 const eventually = (read: () => Promise<unknown>) => expect.poll(read, { timeout: 180_000, interval: 250 });
 const rowsOf = (query: string) => ask("/druid/v2/sql", { query });
 const ingestion = (name: string) => client.get(DruidIngestion, name, { namespace });
@@ -98,7 +98,7 @@ describe("a real Druid's dynamic configuration", { timeout: 240_000 }, () => {
       status: "False",
       message: "Druid does not take /druid/coordinator/v1/config: noSuchKey",
     });
-    // What others change in Druid is put right.
+    // Changes that others make in Druid are reverted.
     await ask("/druid/coordinator/v1/config", { maxSegmentsToMove: 1 }).catch(() => {});
     const known = { nodes: { coordinators: { dynamicConfig: { maxSegmentsToMove: 9, noSuchKey: null } } } };
     await client.patch(Druid, "tiny", { type: "merge", body: { spec: known } as never }, { namespace });

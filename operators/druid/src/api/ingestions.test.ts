@@ -21,7 +21,7 @@ const ingestion = (type: string, nativeSpec: object, more: object = {}, spec: ob
     spec: { druidCluster: "tiny", ingestion: { type, nativeSpec, ...more }, ...spec },
   }) as never;
 
-/** A Druid that takes tasks and supervisors as the real one does: a task's id but once. */
+/** A Druid that accepts tasks and supervisors like the real one: a task id only once. */
 function druidStandIn() {
   const tasks = new Map<string, string>();
   const supervisors = new Map<string, { suspended: boolean }>();

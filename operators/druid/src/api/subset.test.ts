@@ -24,7 +24,7 @@ describe("includes", () => {
     expect(includes(current, wanted)).toBe(expected);
   });
 
-  /** What Druid answers may be no JSON at all, or none of an object. */
+  /** Druid's response may be no JSON, or no JSON object. */
   it.each([
     ["no JSON", "<html>", { a: 1 }, false],
     ["an empty answer", {}, { a: 1 }, false],

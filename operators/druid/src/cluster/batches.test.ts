@@ -24,7 +24,7 @@ const claims = (storage: string) => [
   },
 ];
 
-/** A cluster at rest, with a Druid that says how many segments are missing and which tasks run. */
+/** A cluster at rest, with a scripted number of missing segments and running tasks. */
 async function resting(nodes: Parameters<typeof sampleDruid>[0], options: DruidWorldOptions = {}, spec: object = {}) {
   const state = { segments: 0, tasks: [] as string[] };
   const druid = scriptedDruid((_method, path) =>

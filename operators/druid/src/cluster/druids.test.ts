@@ -52,7 +52,7 @@ describe.runIf(hasFixtures)(`the smoke test's cluster${WITHOUT}`, { timeout: 120
   });
 });
 
-/** What the operator wrote, besides the status of the Druid itself, where the runtime shows `Reconciled`. */
+/** The operator's writes, except the status of the Druid itself, where the runtime sets `Reconciled`. */
 const childWrites = (world: DruidWorld): readonly string[] =>
   world.env.operator.writes.filter((write) => !write.endsWith("/druids/tiny/status"));
 
@@ -356,7 +356,7 @@ describe("failing pods of an ordered StatefulSet", { timeout: 120_000 }, () => {
         (write) => write.startsWith("DELETE") && write.includes("/pods/"),
       );
       expect(deletes.length > 0).toBe(isDeleted);
-      // At growing intervals, up to five minutes.
+      // With back-off, up to five minutes.
       expect(deletes.length).toBeLessThan(7);
       expect(await world.env.client.find(Pod, "druid-tiny-brokers-0", here)).toBeDefined();
       expect(await world.env.client.find(Deployment, "druid-tiny-brokers", here)).toBeUndefined();

@@ -12,12 +12,12 @@ import { druidControllers } from "../druid-operator.js";
 import { scriptedDruid } from "../druid-world.testing.js";
 import { sevenGroups } from "../sample.testing.js";
 
-/** How many crash points are tried, spread over the writes of a rollout from a seed. */
+/** The number of crash points, spread over the writes of a rollout by a seed. */
 const SAMPLE = Number(process.env.DRUID_REAL_CRASHES ?? 4);
 const seed = Number(process.env.SETPOINT_SEED ?? 1);
 const NODE = "played";
 
-/** What scheduler and kubelet would do: binds a pod, has it ready at once, lets it go at once. */
+/** Acts as scheduler and kubelet: binds a pod, makes it ready at once, deletes it at once. */
 const kubelet: Loop = controller(Pod, {
   name: "kubelet",
   writes: ["patch", "delete"],
@@ -46,7 +46,7 @@ let played: Manager;
 beforeAll(async () => {
   cluster = await startKubernetes({
     controllerManager: true,
-    // Nobody keeps up the lease of the node that is played.
+    // Nobody renews the lease of the simulated node.
     controllerManagerFlags: ["--controllers=*,-node-lifecycle-controller,-taint-eviction-controller"],
   });
   admin = await connect({ kubeconfig: cluster.kubeconfig });
@@ -64,7 +64,7 @@ afterAll(async () => {
 
 const never = new Promise<never>(() => {});
 
-/** An operator of one namespace that dies right after its write number `crashAt`, whose answer is lost. */
+/** An operator of one namespace that dies right after its write number `crashAt`, whose response is lost. */
 async function startOperator(namespace: string, crashAt = Number.POSITIVE_INFINITY) {
   let writes = 0;
   let isDead = false;
@@ -111,7 +111,7 @@ async function untilReady(namespace: string, isEnough: () => boolean = () => fal
   }
 }
 
-/** Every pod that there ever was, by uid: the server's own record would forget those that are gone. */
+/** Every pod that ever existed, by uid: the server would forget deleted ones. */
 async function recordPods(namespace: string, signal: AbortSignal): Promise<Map<string, string>> {
   const seen = new Map<string, string>();
   const { items, resourceVersion } = await admin.list(Pod, { namespace });
@@ -148,7 +148,7 @@ async function rollOut(namespace: string, crashAt?: number) {
   const { items } = await admin.list(StatefulSet, { namespace });
   const state = items.map(({ metadata, spec, status }) => ({
     name: metadata.name,
-    // Its hash is of the namespace, too.
+    // configMapSHA depends on the namespace, too.
     spec: JSON.stringify(spec).replace(/"configMapSHA","value":"[^"]*"/, ""),
     readyReplicas: status?.readyReplicas,
     isOfOneRevision: status?.currentRevision === status?.updateRevision,

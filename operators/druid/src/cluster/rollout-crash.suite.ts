@@ -14,11 +14,11 @@ const CHANGE = {
   nodes: { brokers: { "runtime.properties": "druid.service=druid/broker\ndruid.sql.enable=true" } },
 };
 
-/** How a rollout ended. */
+/** The result of a rollout. */
 export interface RolloutEnd {
-  /** The children and the status of the Druid object, without what differs from run to run. */
+  /** The children and the status of the Druid object, without values that differ in each run. */
   readonly state: readonly JsonObject[];
-  /** How often each pod was made anew. */
+  /** How often each pod was recreated. */
   readonly restarts: Readonly<Record<string, number>>;
   readonly hasCrashed: boolean;
   readonly writes: number;
@@ -38,7 +38,7 @@ export async function sevenGroupsAtRest(): Promise<EnvironmentSnapshot> {
 
 /**
  * Changes image, common configuration and one group's configuration, and lets the operator crash after its write number
- * `crashAt`, whose answer is lost; then another one starts.
+ * `crashAt`, whose response is lost; then another one starts.
  */
 export async function rollOut(from: EnvironmentSnapshot, crashAt: number): Promise<RolloutEnd> {
   await using env = await TestEnvironment.create({ from, simulate: true, seed: crashAt + 1 });
@@ -64,7 +64,7 @@ export async function rollOut(from: EnvironmentSnapshot, crashAt: number): Promi
   return { state: await stateOf(env), restarts, hasCrashed: first.hasCrashed, writes: first.writes.length };
 }
 
-/** And half a minute more, in which nothing may happen; gives up after an hour. */
+/** Waits for the rollout and half a minute more, in which nothing may happen; gives up after an hour. */
 async function untilRolledOut(env: TestEnvironment, isEnough: () => boolean): Promise<void> {
   for (let tries = 0; tries < 240 && !isEnough(); tries++) {
     await env.advance("15s");

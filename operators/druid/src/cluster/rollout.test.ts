@@ -20,7 +20,7 @@ const claims = (storage: string, storageClassName = "grows") => [
   },
 ];
 
-/** Ready, but for the first pod of the new image. */
+/** Pods with this annotation never become ready. */
 const NEVER = { "simulation.setpoint.dev/failure": "never-ready" };
 
 describe("a rollout", { timeout: 240_000 }, () => {

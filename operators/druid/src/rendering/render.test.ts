@@ -11,7 +11,7 @@ import { type Child, childrenOf, HASH_ANNOTATION, others, render, services, with
 const go = new GoJson();
 const group = "druid-druid-test-brokers";
 
-/** What the files of the original show of an object: its status is left out. */
+/** The part of an object in the original's files: without its status. */
 function shown(child: object): object {
   const { status: _status, ...rest } = structuredClone(child) as {
     status?: unknown;

@@ -5,7 +5,7 @@ import { Druid } from "../druid.js";
 import { childrenOf, HASH_ANNOTATION, render } from "./render.js";
 import { UNUSUAL } from "./unusual.testing.js";
 
-/** Made with Go: the objects read into the types of k8s.io/api v0.27.7, and hashed as druid-operator does. */
+/** Made with Go: the objects were decoded into the types of k8s.io/api v0.27.7, and hashed as druid-operator does. */
 const HASHES = [
   "ConfigMap odd-druid-common-config jVPrSad8O6MAh4TveCWUeHp59uo=",
   "ConfigMap druid-odd-hot-config nrlLo8qbeKoY6ccF5XFoC2JvTm8=",

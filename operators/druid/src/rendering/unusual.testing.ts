@@ -1,4 +1,4 @@
-/** Two clusters that use what hardly anybody does, the second one as a server has stored it. */
+/** Two clusters with rarely used fields, the second one as stored by a server. */
 export const UNUSUAL = String.raw`apiVersion: druid.apache.org/v1alpha1
 kind: Druid
 metadata:

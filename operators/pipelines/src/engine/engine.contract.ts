@@ -3,11 +3,11 @@ import type { Engine, Publication, Stamp, TableFacts } from "./engine.js";
 
 export interface EngineSubject extends AsyncDisposable {
   readonly engine: Engine;
-  /** Closes the engine and opens it again on the same database; in between runs statements behind its back. */
+  /** Closes the engine and opens it again on the same database; runs statements behind its back in between. */
   reopen(behindItsBack?: readonly string[]): Promise<Engine>;
 }
 
-/** A publication of a table; what is given replaces the defaults. */
+/** A publication of a table; `given` overrides the defaults. */
 export function publication(table: string, given: Partial<Publication> = {}): Publication {
   return {
     table,
@@ -25,7 +25,7 @@ export function publication(table: string, given: Partial<Publication> = {}): Pu
 
 const never = new AbortController().signal;
 
-/** What every engine keeps to. */
+/** The contract of every engine. */
 export function engineContract(name: string, open: () => Promise<EngineSubject>): void {
   const publish = (engine: Engine, table: string, given: Partial<Publication> = {}): Promise<Stamp> =>
     engine.publish(publication(table, given), { signal: never });

@@ -33,7 +33,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Unlike fetch, may say any Host. */
+/** Unlike fetch, can send any Host header. */
 function ask(path: string, headers: Record<string, string> = {}, { method = "GET", body = "" } = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const all = { authorization: `Bearer ${TOKEN}`, ...headers };

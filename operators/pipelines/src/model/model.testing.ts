@@ -15,7 +15,7 @@ export const modelName = (name: string): ResourceName => ({ kind: "Model", name 
 
 type SpecChange = Omit<Partial<ModelSpec>, "output"> & { readonly output?: Partial<ModelOutput> };
 
-/** A spec as the parser would make it, of a query; the hash is that of its text. */
+/** A spec of a query, as the parser would make it; the hash is that of its text. */
 export function modelSpec(table: string, sql: string, { output, ...change }: SpecChange = {}): ModelSpec {
   const path = `models/${table}.sql`;
   const spec: Omit<ModelSpec, "specHash"> = {
@@ -42,18 +42,18 @@ export interface ModelWorld extends AsyncDisposable {
   readonly engine: DuckDbEngine;
   readonly clock: VirtualClock;
   readonly folder: string;
-  /** Creates or updates a model, and waits until all is at rest. */
+  /** Creates or updates a model, and waits until everything is at rest. */
   put(spec: ModelSpec, refs?: readonly string[]): Promise<Rest>;
   state(name: string): ModelState | undefined;
   error(name: string): string | undefined;
   rows(sql: string): Promise<readonly unknown[]>;
   refresh(name: string, request?: { readonly full?: boolean; readonly partitions?: readonly string[] }): Promise<void>;
   idle(): Promise<void>;
-  /** Ends the graph and the engine, and starts both again on what they left. */
+  /** Closes the graph and the engine, and opens both again on the same data. */
   restart(): Promise<void>;
 }
 
-/** Models on a real DuckDB in a folder of their own, under a virtual clock. */
+/** Models on a real DuckDB in a separate folder, under a virtual clock. */
 export async function modelWorld(
   given: Partial<ModelServices> & { readonly engineOf?: (engine: DuckDbEngine) => Engine } = {},
 ): Promise<ModelWorld> {

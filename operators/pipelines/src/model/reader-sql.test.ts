@@ -5,7 +5,7 @@ describe("how files are read", () => {
   it.each([
     [{}, ""],
     [{ delim: ";", header: true, types: { a: "VARCHAR" } }, ", delim = ';', header = true, types = {'a': 'VARCHAR'}"],
-    // What stands below duckdb is SQL.
+    // The keys below duckdb are SQL.
     [
       { duckdb: { delim: "'|'", header: true, columns: "{'a': 'INT'}" } },
       ", delim = '|', header = true, columns = {'a': 'INT'}",

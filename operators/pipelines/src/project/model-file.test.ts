@@ -374,10 +374,10 @@ tests:
     const [otherSpec, otherTest] = await hashes("c.yaml", text("a"));
     expect([otherSpec === spec, otherTest === test]).toEqual([false, false]);
     expect((await hashes("d.yaml", text("d", "min(x)")))[0]).not.toBe(spec);
-    // Columns that have the name of a model are columns.
+    // A column with the name of a model is a column.
     const column = (name: string) => `SELECT ${name} FROM other`;
     expect((await hashes("e.sql", column("e")))[0]).not.toBe((await hashes("f.sql", column("f")))[0]);
-    // So are tables of another schema.
+    // A table of another schema is no model.
     const schema = (name: string) => `SELECT * FROM other.${name}`;
     expect((await hashes("g.sql", schema("g")))[0]).not.toBe((await hashes("h.sql", schema("h")))[0]);
   });

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { tokensOf } from "../sql/tokens.js";
 import { ParsingEngine, ProjectFolder, problemsIn } from "./project-folder.testing.js";
 
-/** A project in which everything is right. */
+/** A valid project. */
 const GOOD: Readonly<Record<string, string>> = {
   "rill.yaml": `display_name: Shop
 olap_connector: duckdb
@@ -71,7 +71,7 @@ tests:
 interface Mutation {
   readonly path: string;
   readonly text: string;
-  /** Where the answer has to point to, in the mutated text. */
+  /** The position that the message must name, in the mutated text. */
   readonly at: number;
   readonly severity: "error" | "warning";
 }
@@ -82,7 +82,7 @@ function at(path: string, text: string, offset: number, severity: Mutation["seve
   return { path, text, at: offset, severity };
 }
 
-/** Replaces a part that stands in the file once, and points to what stands there then, or to a place in it. */
+/** Replaces a part that occurs once in the file, and points to the replacement, or to a place in it. */
 function swap(path: string, from: string, to: string, point = "", severity: Mutation["severity"] = "error"): Mutate {
   return () => {
     const start = GOOD[path]!.indexOf(from);
@@ -97,13 +97,13 @@ function swap(path: string, from: string, to: string, point = "", severity: Muta
   };
 }
 
-/** Puts a bracket before some word of the SQL between two parts of a file: it is always wrong there. */
+/** Inserts a bracket before a random word of the SQL between two parts of a file, where it is always invalid. */
 function bracket(path: string, first: string, last: string, severity: Mutation["severity"] = "error"): Mutate {
   return (pick) => {
     const text = GOOD[path]!;
     const from = text.indexOf(first);
     const sql = text.slice(from, text.indexOf(last, from) + last.length);
-    // What follows a backslash is no word, but part of an escape sequence of YAML.
+    // Text after a backslash is part of a YAML escape sequence, not a word.
     const isWord = (start: number): boolean => sql[start - 1] !== "\\";
     const words = tokensOf(sql).filter(({ type, start }, index) => index > 0 && type === "word" && isWord(start));
     const start = from + pick(words).start;
@@ -164,7 +164,7 @@ const MUTATIONS: readonly Mutate[] = [
   swap("sources/customers.yaml", "FROM 'data", "FRM 'data", "'data"),
 ];
 
-/** Mutations whose place is that of a whole: the file, a block, a map. */
+/** Mutations whose position is that of a whole file, block or map. */
 const PLACES: Readonly<Record<number, readonly [from: string, offset: number]>> = {
   16: ["{{ if dev }}", 0],
   32: ["incremental_strategy: ", 22],
@@ -206,7 +206,7 @@ describe("a valid project with one mutation", () => {
         said.filter((problem) => problem.startsWith(expected)),
         `${expected} among ${JSON.stringify(said)}`,
       ).toHaveLength(1);
-      // Every resource that was there is there, or named as broken: nobody would drop a table.
+      // Every resource still exists, or is reported as broken: no table would be dropped.
       const known = [...project.resources, ...project.broken].map(({ name }) => name.name).sort();
       expect(known).toEqual(good.resources.map(({ name }) => name.name).sort());
       expect(project.isFrozen).toBe(false);

@@ -9,7 +9,7 @@ import type { Project } from "./project.js";
 import { ProjectParser, type ProjectParserOptions } from "./project-parser.js";
 import { placeName } from "./source-text.js";
 
-/** DuckDB's parser in this process; `batches` has what each call asked for. */
+/** DuckDB's parser in this process; `batches` records the statements of each call. */
 export class ParsingEngine implements Pick<Engine, "parse"> {
   readonly batches: (readonly string[])[] = [];
   readonly #instance = DuckDBInstance.create(":memory:");
@@ -60,13 +60,13 @@ export class ProjectFolder {
     return new ProjectParser({ folder: this.path, engine: this.engine, ...options });
   }
 
-  /** Parses the files as they are now, from scratch. */
+  /** Parses the current files from scratch. */
   parse(options: Partial<ProjectParserOptions> = {}): Promise<Project> {
     return this.parser(options).parse();
   }
 }
 
-/** Names of refs by the name of the resource. */
+/** The names of refs, by the name of the resource. */
 export const refsIn = ({ resources }: Project): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(resources.map(({ name, refs }) => [name.name, refs.map((ref) => ref.name)]));
 
@@ -80,7 +80,7 @@ export function modelIn({ resources, problems }: Project, name: string): ModelSp
   return found.spec as ModelSpec;
 }
 
-/** What came, changed and went between two passes. */
+/** The differences between two passes. */
 export function changesBetween(before: Project, after: Project) {
   const texts = (project: Project) =>
     new Map(project.resources.map((resource) => [resource.name.name, JSON.stringify(resource)]));

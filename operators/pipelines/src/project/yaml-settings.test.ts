@@ -6,7 +6,7 @@ import { booleanAt, durationAt, emptyMap, mapAt, plain, type SettingMap, textAt 
 import { placeName, placeOf } from "./source-text.js";
 import { yamlSettings } from "./yaml-settings.js";
 
-/** Where a word stands in a file. */
+/** The position of a word in a file. */
 function whereIs(file: string, word: string): string {
   const before = file.slice(0, file.indexOf(word)).split("\n");
   return `f.yaml:${before.length}:${before.at(-1)!.length + 1}`;
@@ -54,7 +54,7 @@ describe("strings of a YAML file know their place", () => {
         let value: unknown = scalar;
         for (let level = 0; level < depth; level++) value = { inner: value };
         const file = new Document({ first: 1, text: value, last: [1] }).toString({ lineWidth });
-        // The library does not write every text so that it reads it again.
+        // The library does not write every string so that it reads it back.
         const document = parseDocument(file);
         fc.pre(document.errors.length === 0);
         const read = document.getIn(["text", ...Array.from({ length: depth }, () => "inner")]);

@@ -9,7 +9,7 @@ import { openPipelines } from "./open-pipelines.js";
 import type { Pipelines } from "./pipelines.js";
 import { type RefreshOrder, refresh } from "./refresh.js";
 
-/** A folder of files with all that keeps its tables, on DuckDB and under a virtual clock. */
+/** A folder of files with its whole pipeline, on DuckDB and under a virtual clock. */
 export class FilesWorld implements AsyncDisposable {
   readonly path = mkdtempSync(join(tmpdir(), "setpoint-files-"));
   readonly clock = new VirtualClock(Date.UTC(2024, 0, 1));
@@ -42,14 +42,14 @@ export class FilesWorld implements AsyncDisposable {
     this.pipelines = await openPipelines(this.path, { clock: this.clock });
   }
 
-  /** Closes the project and opens it again on what it left. */
+  /** Closes the project and opens it again on the same data. */
   async restart(): Promise<void> {
     await this.pipelines[Symbol.asyncDispose]();
     await this.open();
     await this.pipelines.waitUntilIdle();
   }
 
-  /** Reads the files, those given or all, and waits for what follows. */
+  /** Reads the given files, or all, and waits for the consequences. */
   async settle(files: Readonly<Record<string, string>> = {}): Promise<void> {
     this.write(files);
     await this.pipelines.reread();

@@ -16,7 +16,7 @@ interface ExportSpec {
   readonly path: string;
 }
 
-/** A type of resource that a user adds: writes a table to a file whenever the table has new rows. */
+/** A custom type of resource: writes a table to a file whenever the table has new rows. */
 function exportType(folder: string, open: () => Pipelines) {
   const runs: string[] = [];
   const file = fileKind({
@@ -62,7 +62,7 @@ it("a custom type of resource has files, refs, causes and removal, without a cha
     expect(readFileSync(join(folder, "orders.json"), "utf8")).toBe('[{"id":1}]');
     expect(pipelines.resource("orders_file").meta.refs).toEqual([{ kind: "Model", name: "orders" }]);
 
-    // Equal rows stop the wave; new ones do not.
+    // Equal rows trigger nothing; new ones do.
     write("models/orders.sql", "-- @materialize: true\nSELECT 2 - 1 AS id");
     await pipelines.reread(["models/orders.sql"]);
     await pipelines.waitUntilIdle();

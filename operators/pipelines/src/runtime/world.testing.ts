@@ -18,7 +18,7 @@ interface Declared {
   readonly refs?: readonly string[];
 }
 
-/** A project whose files are an object and whose engine is a map: for what does not depend on SQL. */
+/** A project whose files are an object and whose engine is a map: for behaviour that does not depend on SQL. */
 export class World implements AsyncDisposable {
   readonly path = mkdtempSync(join(tmpdir(), "setpoint-world-"));
   /** Names of models, in the order of their runs. */
@@ -27,7 +27,7 @@ export class World implements AsyncDisposable {
   readonly tables = new Map<string, string>();
   models: Record<string, Declared> = {};
   broken: Record<string, Problem> = {};
-  /** Models whose runs fail, and why. */
+  /** Models whose runs fail, with the reason. */
   failures: Record<string, string> = {};
   facts: readonly TableFacts[] = [];
   stale: readonly StaleModel[] = [];
@@ -40,7 +40,7 @@ export class World implements AsyncDisposable {
     return world;
   }
 
-  /** Reads the files and waits for what follows. */
+  /** Reads the files and waits for the consequences. */
   async settle(models?: Record<string, Declared>): Promise<void> {
     if (models) this.models = models;
     await this.pipelines.reread();

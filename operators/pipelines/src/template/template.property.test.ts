@@ -6,7 +6,7 @@ import { renderTemplate } from "./render.js";
 import { renderText } from "./render-text.js";
 import { TemplateError } from "./template.js";
 
-/** A template, and what it has to become: pieces of text with the offset where they stand in the template, or without. */
+/** A template, and its expected result: pieces of text with their offset in the template, or without. */
 interface Sample {
   readonly template: string;
   readonly pieces: readonly { readonly text: string; readonly from?: number }[];
@@ -14,7 +14,7 @@ interface Sample {
 
 const DATA = { environment: "dev", variables: { a: "one", b: "" }, state: { list: ["x", "y"], n: 3 } };
 
-/** Joins samples; what stands verbatim moves with what stands before. */
+/** Joins samples; offsets of verbatim text shift accordingly. */
 function joined(samples: readonly Sample[]): Sample {
   return samples.reduce(
     (left, right) => ({
@@ -30,7 +30,7 @@ const moved = ({ text, from }: Sample["pieces"][number], by: number) => ({
   ...(from !== undefined && { from: from + by }),
 });
 
-/** Puts a sample between two actions, as often as it is rendered. */
+/** Puts a sample between two actions, repeated as often as it is rendered. */
 function between(before: string, inner: Sample, after: string, times: number): Sample {
   const pieces = inner.pieces.map((piece) => moved(piece, before.length));
   return { template: before + inner.template + after, pieces: Array.from({ length: times }, () => pieces).flat() };

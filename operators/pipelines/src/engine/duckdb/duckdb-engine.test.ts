@@ -17,7 +17,7 @@ interface DuckDbSubject extends EngineSubject {
   reopen(behindItsBack?: readonly string[]): Promise<DuckDbEngine>;
 }
 
-/** Runs statements on the file in another process, as a person would. */
+/** Runs statements on the file in another process, like a user. */
 async function byHand(path: string, statements: readonly string[]): Promise<void> {
   const script = `const { DuckDBInstance } = require(${JSON.stringify(API)});
     (async () => {

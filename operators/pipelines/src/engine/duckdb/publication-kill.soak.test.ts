@@ -11,7 +11,7 @@ import { openDuckDb } from "./duckdb-engine.js";
 const API = createRequire(import.meta.url).resolve("@duckdb/node-api");
 const signal = new AbortController().signal;
 
-/** Kills the engine's process during or after its nth statement, once the file `armed` is there. */
+/** Kills the engine's process during or after its nth statement, once the file `armed` exists. */
 const killer = (armed: string): string => `
   import { createRequire } from "node:module";
   import { existsSync, rmSync } from "node:fs";
@@ -32,7 +32,7 @@ const killer = (armed: string): string => `
     };
   }`;
 
-/** Which writes are tried; CI takes one. */
+/** The tested writes; CI runs one. */
 const CHOSEN = process.env.PIPELINES_KILL_WRITES?.split(",");
 
 const WRITES: readonly (readonly [string, TableWrite, number])[] = [
