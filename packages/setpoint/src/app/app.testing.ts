@@ -45,7 +45,7 @@ export const orders = app({
   routes: [kindRoute(Order, { path: "total", handle: ({ name }) => ({ json: { total: name } }) })],
 });
 
-/** A request as the webhook server hands it on. */
+/** A request as the webhook server passes it on. */
 export function webRequest(method: string, path: string, body: unknown = ""): WebRequest {
   const url = new URL(path, "https://webhooks");
   const text = typeof body === "string" ? body : JSON.stringify(body);

@@ -35,7 +35,7 @@ const shop = app({
   roleBindings: { everybody: ["buyer"] },
 });
 
-/** A manifest with what `change` says in place of the generated spec. */
+/** The generated manifest with parts of its spec replaced by `change`. */
 function changed(change: Partial<AppManifest["spec"]>): AppManifest {
   const manifest = manifestOf(shop);
   return { ...manifest, spec: { ...manifest.spec, ...change } };
@@ -44,7 +44,7 @@ function changed(change: Partial<AppManifest["spec"]>): AppManifest {
 type Version = AppManifest["spec"]["versions"][number];
 type Kind = Version["kinds"][number];
 
-/** The last kind of a version, replaced. */
+/** A version with its last kind replaced. */
 const withKind = (version: Version, kind: Kind) => ({
   versions: [{ ...version, kinds: [...version.kinds.slice(0, -1), kind] }],
 });

@@ -6,7 +6,7 @@ import { TypedStore } from "./typed-store.js";
 
 const order = { metadata: { name: "a" }, spec: { item: "tea", count: 1 } };
 
-/** A store of its own process, whose writes conflict so many times. */
+/** A store in its own process whose writes get so many conflicts. */
 async function world(conflicts = 0) {
   const env = await TestEnvironment.create({ kinds: [Order, Shop], loops: [] });
   let left = conflicts;

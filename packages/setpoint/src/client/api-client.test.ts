@@ -13,7 +13,7 @@ async function first(values: AsyncIterable<unknown>): Promise<unknown> {
   return undefined;
 }
 
-/** A server that does not answer: what transports do when the signal of a request is aborted. */
+/** A server that does not answer: rejects like a transport when the signal is aborted. */
 function untilAborted(signal: AbortSignal, asked: AbortSignal[]): Promise<never> {
   return new Promise((_, reject) => {
     const abort = (): void => reject(transportError("ABORTED", "the request was aborted", signal.reason));

@@ -11,10 +11,10 @@ import type { Client, ObservedRequest, WatchEvent } from "./client.js";
 import { discover } from "./discovery.js";
 import { readJson } from "./transport/body.js";
 
-/** What the suite needs from its caller: a client with all rights on some server. */
+/** What the suite needs from its caller: a client with all permissions on some server. */
 export type ConnectForSuite = (options?: Pick<ClientOptions, "observer" | "onWarning">) => Promise<Client>;
 
-/** What the client does against any Kubernetes API server: the real one, and the embedded control plane. */
+/** The behaviour of the client with any Kubernetes API server: the real one, and the embedded control plane. */
 export function clientSuite(name: string, connect: ConnectForSuite): void {
   describe(`the client, on ${name}`, () => {
     const namespace = `client-${Math.floor(systemRandom.next() * 1e9).toString(36)}`;

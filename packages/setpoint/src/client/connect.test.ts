@@ -51,7 +51,7 @@ async function open(options: ConnectOptions): Promise<Client> {
   return client;
 }
 
-/** The headers that the server gets from a client with this user. */
+/** The headers that the server receives from a client with this user. */
 async function headersFor(user: object, options: ConnectOptions = {}): Promise<TransportRequest["headers"]> {
   const client = await open({ kubeconfig: await kubeconfig({ user: { token: undefined, ...user } }), ...options });
   await client.list(ConfigMap);
@@ -104,7 +104,7 @@ contexts:
     const client = await open({ env: { KUBECONFIG: `${join(folder, "missing")}::${first}:${second}` } });
     expect(client.server).toBe(server.url);
     await client.list(ConfigMap);
-    // Nothing of the second file's "user" is mixed into the first's.
+    // Nothing of the second file's "user" is merged into the first's.
     expect(seen[0]!.headers.authorization).toBe(`Basic ${base64("a:")}`);
   });
 

@@ -61,7 +61,7 @@ describe.each(Object.entries(CALLS))("%s by a client with a fence", (_, call) =>
 const WRITES = ["create", "update", "patch", "apply", "createSubresource", "updateSubresource"];
 const DELETES = ["delete", "deleteCollection"];
 
-/** A client whose requests are kept, and forbidden by the server. */
+/** A client whose requests are recorded, and forbidden by the server. */
 function recorded(): { readonly client: Client; readonly sent: TransportRequest[]; readonly disposals: () => number } {
   const sent: TransportRequest[] = [];
   let disposals = 0;

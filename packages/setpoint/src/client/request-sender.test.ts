@@ -179,7 +179,7 @@ describe("credentials", () => {
 });
 
 it("a process that was suspended until its signal was due sends no retry", async () => {
-  // As after SIGSTOP and SIGCONT: all timers are late, and fire one right after the other.
+  // As after SIGSTOP and SIGCONT: all timers are late, and fire in direct succession.
   const timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
   let nowMs = 0;
   const clock: Clock = {

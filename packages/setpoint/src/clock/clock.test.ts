@@ -5,7 +5,7 @@ import { VirtualClock } from "./virtual-clock.js";
 
 interface Subject {
   readonly clock: Clock;
-  /** Lets at least so much time pass. */
+  /** Lets at least this much time pass. */
   pass(durationMs: number): Promise<void>;
 }
 

@@ -41,7 +41,7 @@ const declared = controller(Shop, {
     await ctx.apply(StatefulSet, { metadata: { name: "a" }, spec: { template } });
     // @ts-expect-error: nor is there one without a spec
     await ctx.apply(StatefulSet, { metadata: { name: "a" } });
-    // What another has made is adopted by some of its fields.
+    // To adopt an object, some of its fields suffice.
     await ctx.apply(StatefulSet, { metadata: { name: "a" }, spec: { replicas: 2 } }, { existing: "adopt" });
     // @ts-expect-error: the fields of those are typed as well
     await ctx.apply(StatefulSet, { metadata: { name: "a" }, spec: { replica: 2 } }, { existing: "adopt" });

@@ -131,7 +131,7 @@ describe("controller", () => {
         // @ts-expect-error: a controller does not own its own kind unless it says so
         await ctx.apply(Website, { metadata: { name: "x" }, spec: { image: "nginx" } });
       },
-      // What a function without a result returns fits beside an outcome.
+      // A void result fits beside an outcome.
       finalize: async (site, ctx) => (site.spec.paused ? requeueAfter("1s") : ctx.delete(ConfigMap, "x")),
     });
   });

@@ -138,7 +138,7 @@ describe("a controller in its environment", () => {
     for (let crashAfter = 0; crashAfter < 5; crashAfter++) {
       const name = `crash-${crashAfter}`;
       let writes = 0;
-      // From then on nothing of this process reaches the server: it is gone.
+      // The process has crashed: none of its requests reaches the server from now on.
       world.fault = ({ method }) =>
         method !== "GET" && writes++ >= crashAfter ? failure(503, "ServiceUnavailable") : undefined;
       const crashed = await world.run(websites());

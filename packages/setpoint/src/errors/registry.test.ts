@@ -8,7 +8,7 @@ type Registry = Readonly<Record<string, ErrorEntry>>;
 
 const root = new URL("../../../../", import.meta.url);
 
-/** The registries of all packages: ours, and whatever record of entries a neighbour's `src/errors.ts` exports. */
+/** The registries of all packages: ours, and each record of entries that another package's `src/errors.ts` exports. */
 async function collectRegistries(): Promise<Map<string, Registry>> {
   const registries = new Map<string, Registry>([["setpoint", errorRegistry]]);
   for (const group of ["packages/", "operators/"]) {

@@ -6,10 +6,10 @@ import type { Edit, Event, GraphRecord, State } from "./state.js";
 
 const named = (at: number): ResourceName => ({ kind: "Node", name: String(at).padStart(6, "0") });
 const WIDTH = 10;
-/** Operations for each node and edge that an edit touches, whatever the size of the graph. */
+/** The limit of operations for each node and edge that an edit touches, whatever the size of the graph. */
 const FACTOR = 12;
 
-/** The refs of the node at a place; a lattice has rows of ten, each node on two of the row before. */
+/** The refs of the node at an index; a lattice has rows of ten, and each node refers to two of the previous row. */
 const SHAPES: Readonly<Record<string, (at: number) => readonly number[]>> = {
   chain: (at) => (at === 0 ? [] : [at - 1]),
   "fan-out": (at) => (at === 0 ? [] : [0]),
@@ -30,7 +30,7 @@ function recordOf(at: number, refs: readonly ResourceName[]): GraphRecord {
   };
 }
 
-/** A graph at rest, as after a restart with nothing changed, and what the restart cost. */
+/** A graph at rest, as after a restart without changes, and the cost of the restart. */
 function atRest(refsOf: (at: number) => readonly number[], count: number): { state: State; operations: number } {
   const records = Array.from({ length: count }, (_, at) => {
     return { id: resourceKey(named(at)), record: recordOf(at, refsOf(at).map(named)) };
@@ -39,7 +39,7 @@ function atRest(refsOf: (at: number) => readonly number[], count: number): { sta
   return step;
 }
 
-/** Makes an edit and lets all its runs return the output that they had. */
+/** Makes an edit and lets all its runs return the same output as before. */
 function costOf(before: State, edit: Edit): { readonly operations: number; readonly runs: number } {
   let [state, operations, runs] = [before, 0, 0];
   const events: Event[] = [{ type: "edit", edits: [edit], nowMs: 0 }];
@@ -56,7 +56,7 @@ function costOf(before: State, edit: Edit): { readonly operations: number; reado
   return { operations, runs };
 }
 
-/** The nodes below one, itself included, and the refs between them. */
+/** The number of nodes below one, including itself, and of the refs between them. */
 function touched(refsOf: (at: number) => readonly number[], count: number, start: number): number {
   const reached = new Set([start]);
   let edges = 0;
@@ -68,7 +68,7 @@ function touched(refsOf: (at: number) => readonly number[], count: number, start
   return reached.size + edges;
 }
 
-/** A hang, not a measure: what counts is operations. */
+/** Only detects a hang: the test measures operations, not time. */
 const TIMEOUT_MS = 300_000;
 
 describe.each(Object.entries(SHAPES))("on a %s", { timeout: TIMEOUT_MS }, (_, refsOf) => {

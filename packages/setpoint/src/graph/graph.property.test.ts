@@ -14,15 +14,15 @@ type Step = readonly [operation: number, first: number, second: number];
 
 interface Kept {
   readonly ticket: Ticket;
-  /** The how-manieth graph gave it. */
+  /** The number of the graph that returned it. */
   readonly graph: number;
   readonly what: string;
 }
 
-/** A graph that a script edits, runs and restarts, and what its tickets and subscribers were told. */
+/** A graph that a script edits, runs and restarts, with the results of its tickets and subscribers. */
 class Play {
   readonly #tickets: Kept[] = [];
-  /** What subscribers know: statuses by key. */
+  /** The statuses that subscribers know, by key. */
   readonly #known = new Map<string, string>();
   #lab!: Lab;
   #graphs = 0;
@@ -74,7 +74,7 @@ class Play {
     if (!isFenced) await old[Symbol.asyncDispose]();
     await this.open(old);
     if (!isFenced) return;
-    old.create("late"); // it notices with its next write
+    old.create("late"); // the old process notices with its next write
     await old.settle();
     expect(await old.graph.ended).toMatchObject({ code: "GRAPH_FENCED" });
     await old[Symbol.asyncDispose]();
@@ -96,7 +96,7 @@ class Play {
     return call.return(results[how % 16] ?? { outputVersion });
   }
 
-  /** Lets everything come to rest, and checks what everybody was told. */
+  /** Lets everything come to rest, and checks tickets and subscribers. */
   async end(): Promise<void> {
     const { graph, clock } = this.#lab;
     for (let turn = 0; turn < 60; turn++) {

@@ -132,7 +132,7 @@ describe("the graph", () => {
     using _subscription = lab.graph.subscribe((event) => {
       if (event.type === "removed") removed.push(event.name.name);
     });
-    // The rename would never be done: what was at its old name is removed instead.
+    // The rename would never finish: the data at its old name is removed instead.
     await lab.graph.lock(async (edit) => {
       await edit.updateName(named("a"), named("A")).accepted;
       await edit.updateMeta(named("A"), { refs: [named("A")] }).accepted;

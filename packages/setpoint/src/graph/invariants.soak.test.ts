@@ -8,7 +8,7 @@ import { reduce, restore } from "./reduce.js";
 
 const PARTS = { reduce, restore, explain, emptyState, memoryStore };
 
-/** How many scripts. SETPOINT_SEED=N repeats a run. */
+/** The number of scripts. SETPOINT_SEED=N repeats a run. */
 const RUNS = Number(process.env.GRAPH_RUNS ?? 10_000);
 
 it(`holds the invariants over ${RUNS} random scripts`, () => {

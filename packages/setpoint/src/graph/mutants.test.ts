@@ -22,7 +22,7 @@ interface Mutant {
 
 const SEED = 20_260_101;
 
-/** Each a mistake that somebody could make, and the invariants must notice. */
+/** Each is a plausible mistake that the invariants must detect. */
 const MUTANTS: Readonly<Record<string, Mutant>> = {
   "drops an entry of a run's waitlist": {
     breaks: 4,
@@ -135,7 +135,7 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
 };
 
-/** Writes the sources that these need, as JavaScript, with one of them mutated. */
+/** Writes the needed sources as JavaScript, with one of them mutated. */
 async function built(mutant: Mutant | undefined, into: string): Promise<Parts> {
   const done = new Set<string>();
   const open = ["graph/reduce.ts", "graph/explain.ts", "graph/memory-store.ts"];
@@ -162,7 +162,7 @@ async function built(mutant: Mutant | undefined, into: string): Promise<Parts> {
   return { ...reduce, ...explain, ...draft, ...store } as Parts;
 }
 
-/** Whether a script shows that an invariant does not hold. */
+/** Whether a script violates an invariant. */
 function isBroken(parts: Parts, invariant: number): boolean {
   return fc.sample(scripts(60), { numRuns: 400, seed: SEED }).some((script) => {
     try {

@@ -2,9 +2,9 @@ import { type Parts, Violation } from "./simulation.testing.js";
 import type { Edit, Event, Run, State } from "./state.js";
 
 /**
- * Invariant 9, for each run that is live in a state: an update of its resource by somebody else leads to exactly one more run,
- * an update by itself to none; and a run that was cancelled may write its state, but what it returns is not published. A state
- * is a value, so each case goes its own way from the same one.
+ * Invariant 9, for each live run of a state: a foreign update of its resource causes exactly one more run, its own
+ * update none; and a cancelled run may write its state, but its result is not published. A state is immutable, so all
+ * cases start from the same one.
  */
 export function holdsForOneUpdate(parts: Parts, state: State): void {
   for (const run of state.runs.values()) {
@@ -20,10 +20,10 @@ export function holdsForOneUpdate(parts: Parts, state: State): void {
   }
 }
 
-/** After all that the simulation knows of: no timer is due by then that was not due before. */
+/** Later than all times of the simulation: every timer is due already. */
 const NOW_MS = 1_000_000;
 
-/** Lets all runs return until none is left. Counts those of the resource of `run` that were started. */
+/** Lets all runs return until none is left. Counts the started runs of the resource of `run`. */
 function played(parts: Parts, before: State, run: Run, first: Event): { readonly runs: number } {
   let state = before;
   let runs = 0;

@@ -6,12 +6,12 @@ import { type Parts, Simulation, Violation } from "./simulation.testing.js";
 /** Scripts of at most this many steps. */
 export function scripts(maxLength: number): fc.Arbitrary<ScriptStep[]> {
   const step = fc.tuple(fc.nat(15), fc.nat(255), fc.nat(255), fc.nat(255));
-  return fc.array(step, { maxLength, size: "max" }); // by itself it makes scripts of ten steps
+  return fc.array(step, { maxLength, size: "max" }); // the default size makes scripts of ten steps
 }
 
 /**
- * Plays a script, lets the graph come to rest and restarts it there. Plays it again and crashes before the rest, and with its last
- * events in other orders. Throws at the first invariant that does not hold.
+ * Plays a script, lets the graph come to rest and restarts it there. Plays it again with a crash before the rest, and
+ * with its last events in other orders. Throws at the first violated invariant.
  */
 export function holdsAllInvariants(parts: Parts, script: readonly ScriptStep[]): void {
   const simulation = played(parts, script);
@@ -33,7 +33,7 @@ function played(parts: Parts, script: readonly ScriptStep[]): Simulation {
   return simulation;
 }
 
-/** Invariant 13: a crash at the end of the script leads to the outcome that there is without it. */
+/** Invariant 13: a crash at the end of the script does not change the outcome. */
 function crashBeforeRest(simulation: Simulation, script: readonly ScriptStep[], expected: string | undefined): void {
   const [how = 0, which = 0] = script.at(-1) ?? [];
   simulation.crash(how % 3, which);
@@ -42,7 +42,7 @@ function crashBeforeRest(simulation: Simulation, script: readonly ScriptStep[], 
   throw new Violation(13, `after a crash the outcome is ${simulation.outcome}, without it ${expected}`);
 }
 
-/** Invariant 14: events that come at the same time lead to one outcome, whatever their order. */
+/** Invariant 14: the order of simultaneous events does not change the outcome. */
 function permute(parts: Parts, script: readonly ScriptStep[]): void {
   const last = script.at(-1) ?? [0, 0, 0, 0];
   const outcomes = ["as given", "reversed", "rotated"].map((order) => {
@@ -61,7 +61,7 @@ function permute(parts: Parts, script: readonly ScriptStep[]): void {
   }
 }
 
-/** Invariant 7: kinds that run when something changed do not run; of the others each runs once. */
+/** Invariant 7: on a restart, kinds that run on changes do not run; each of the others runs once. */
 function restartAtRest(simulation: Simulation): void {
   const quiet = new Set(
     simulation.nodes

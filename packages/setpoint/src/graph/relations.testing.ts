@@ -1,9 +1,9 @@
 import { type Key, resourceKey } from "./resource.js";
 import type { Node, State } from "./state.js";
 
-// How resources are related, found from their refs alone: the reducer's counts and indexes are checked against this.
+// Computes relations of resources from their refs alone, to check the reducer's counts and indexes.
 
-/** Whether one node is an ancestor of another, along refs; cyclic nodes are out of the schedule. */
+/** Whether one node is an ancestor of another, along refs; cyclic nodes are not scheduled. */
 export function isAbove({ nodes }: State, above: Key, below: Key): boolean {
   const target = nodes.get(above);
   const start = nodes.get(below);
@@ -18,7 +18,7 @@ export function isAbove({ nodes }: State, above: Key, below: Key): boolean {
   return false;
 }
 
-/** How many nodes that it refers to, deleted ones included, are not at rest. */
+/** The number of nodes that it refers to, including deleted ones, that are not at rest. */
 export function unsettledRefsOf({ nodes }: State, node: Node): number {
   const keys = new Set(node.meta.refs.map(resourceKey));
   const isUnsettled = ({ meta, status }: Node) =>

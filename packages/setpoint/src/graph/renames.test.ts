@@ -5,7 +5,7 @@ import type { BatchEditor } from "./graph-editor.js";
 import { type GraphKindOptions, graphKind } from "./graph-kind.js";
 import { Lab, named } from "./lab.testing.js";
 
-/** A graph with a kind that has no `rename`, and what was called of it. */
+/** A graph with a kind that has no `rename`, and the log of its calls. */
 async function withoutRename(options: Partial<GraphKindOptions<{ readonly fails?: boolean }, unknown>> = {}) {
   const log: string[] = [];
   const Plain = graphKind<{ readonly fails?: boolean }>({
@@ -150,7 +150,7 @@ describe("renames", () => {
   it.each([
     ["has", "a~1", () => undefined],
     ["is moving away from", "a~1", (edit: BatchEditor) => edit.updateName(named("a~1"), named("z"))],
-    // Its removal is the first run.
+    // The first run is its removal.
     ["could not be removed from", "a~2", (edit: BatchEditor) => edit.delete(named("a~2"))],
   ])("do not use a temporary name that another resource %s", async (_, taken, change) => {
     const kind = { whenRefsFinish: "changed", remove: () => Promise.resolve(retry("in use")) } as const;
@@ -158,7 +158,7 @@ describe("renames", () => {
     for (const name of ["a", "b", taken]) first.create(name);
     await first.finishAll();
     await first[Symbol.asyncDispose]();
-    // Runs are counted from 1 again.
+    // Run numbers start from 1 again.
     await using lab = await Lab.create(kind, { before: first });
     lab.graph.batch((edit) => {
       edit.updateName(named("a"), named("b"));

@@ -4,8 +4,8 @@ import { openGraph } from "./graph.js";
 import { graphKind } from "./graph-kind.js";
 import { Lab, named } from "./lab.testing.js";
 
-// Twelve defects are known of the scheduler that this one is modelled on. Defect 1 has its test in renames.test.ts, 2 and 3 have
-// theirs in early-cut-off.test.ts, and 10 in graph-store.contract.ts.
+// Twelve defects are known of the scheduler on which this one is modelled. The test of defect 1 is in renames.test.ts,
+// those of 2 and 3 are in early-cut-off.test.ts, and that of 10 is in graph-store.contract.ts.
 describe("defects of other schedulers", () => {
   it("follows each declared ref, also to a resource that is created later, whatever the spec contains [defect 4]", async () => {
     await using lab = await Lab.create({ whenRefsFinish: "changed" });

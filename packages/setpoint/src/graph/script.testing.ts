@@ -1,13 +1,13 @@
 import { type Key, type ResourceName, resourceKey, sortedRefs } from "./resource.js";
 import type { Edit, State } from "./state.js";
 
-/** What a test resource says: its value, and whether its runs fail. `value % 3` is all that shows in its output. */
+/** The spec of a test resource: its value, and whether its runs fail. Its output only depends on `value % 3`. */
 export interface TestSpec {
   readonly value: number;
   readonly fails: boolean;
 }
 
-/** One step of a script: what is done, and three numbers to choose with. */
+/** One step of a script: the operation, and three numbers for its choices. */
 export type ScriptStep = readonly [operation: number, first: number, second: number, third: number];
 
 const NAMES: readonly ResourceName[] = [0, 1, 2, 3, 4, 5, 6, 7].map((at) => ({
@@ -15,7 +15,7 @@ const NAMES: readonly ResourceName[] = [0, 1, 2, 3, 4, 5, 6, 7].map((at) => ({
   name: `r${at >> 1}`,
 }));
 
-/** What a resource that the step names is to be. */
+/** The spec in a step. */
 export function specOf([, , second, third]: ScriptStep): TestSpec {
   return { value: second % 5, fails: third % 11 === 0 };
 }
@@ -34,7 +34,7 @@ function created(
   return { type: "create", name, ...meta, spec, specHash: JSON.stringify(spec), weights };
 }
 
-/** The edits of a step, to be made at once; undefined for a step that is no edit. */
+/** The edits of a step, made at once; undefined for a step that is no edit. */
 export function scriptedEdits(step: ScriptStep, state: State): readonly Edit[] | undefined {
   const [operation, first, second, third] = step;
   const name = NAMES[first % NAMES.length]!;
@@ -69,14 +69,14 @@ export function scriptedEdits(step: ScriptStep, state: State): readonly Edit[] |
   }
 }
 
-/** Most refs go to names before its own: with refs to any name, a third of all resources would be cyclic and never run. */
+/** Most refs go to earlier names: with refs to any name, a third of all resources would be cyclic and never run. */
 function refsOf([, first, second, third]: ScriptStep): readonly ResourceName[] {
   const mayCycle = (first >> 3) % 8 === 7;
   const isRef = (at: number) => (third >> at) & 1 && (mayCycle ? (second >> (at % 3)) & 1 : at < first % NAMES.length);
   return NAMES.filter((_, at) => isRef(at));
 }
 
-/** Renames a resource that refers to this one, to a name that is free. */
+/** Renames a resource that refers to this one, to a free name. */
 function renamedChild({ nodes }: State, id: Key): readonly Edit[] {
   const child = [...nodes.values()].find(
     (node) => node.id !== id && node.meta.refs.some((ref) => resourceKey(ref) === id),
@@ -86,14 +86,14 @@ function renamedChild({ nodes }: State, id: Key): readonly Edit[] {
   return [{ type: "rename", moves: [{ from: child.meta.name, to: free }] }];
 }
 
-/** Edits of up to three resources, which lead to the same in any order. */
+/** Edits of up to three resources whose order does not matter. */
 export function independentEdits(step: ScriptStep, { nodes }: State): readonly Edit[] {
   const [, first, second, third] = step;
   const live = NAMES.filter((name) => nodes.has(resourceKey(name)));
   const picked = new Set([first, second, third].flatMap((number) => live[number % live.length] ?? []));
   return [...picked].map((name, at): Edit => {
     const { id, meta } = nodes.get(resourceKey(name))!;
-    // Fewer refs close no cycle.
+    // Removing refs closes no cycle.
     const fewer = meta.refs.filter((ref) => resourceKey(ref) < id).slice(0, 1 + (second % 2));
     if (at === 2) return { type: third % 2 ? "delete" : "reconcile", name };
     return updated(name, at === 0 ? fewer : meta.refs, specOf(step));

@@ -8,7 +8,7 @@ import { isFailedRename } from "./scheduling.js";
 import { independentEdits, type ScriptStep, scriptedEdits, specOf, type TestSpec, updated } from "./script.testing.js";
 import type { Edit, Effect, Event, GraphRunResult, Node, Reduction, Run, State } from "./state.js";
 
-/** What a simulation runs on: the sources, or mutants of them. */
+/** The code under test: the sources, or mutants of them. */
 export interface Parts {
   readonly reduce: typeof Reduce;
   readonly restore: typeof Restore;
@@ -20,7 +20,7 @@ export interface Parts {
 const CAPACITY = { memory: 4, slots: 3 };
 const RETRY_MS = 1_000;
 
-/** A violated invariant, by its number in the list of docs/graph.md. */
+/** A violated invariant, by its number in docs/graph.md. */
 export class Violation extends Error {
   readonly invariant: number;
 
@@ -31,12 +31,13 @@ export class Violation extends Error {
 }
 
 /**
- * The reducer in a world of tables, without promises: a script decides what is edited, which run returns next and how, and when
- * the process dies. After every step the invariants are checked; `rest` lets everything come to rest and checks the outcome.
+ * The reducer in a world of tables, without promises: a script decides what is edited, which run returns next and how,
+ * and when the process dies. The invariants are checked after every step; `rest` lets everything come to rest and
+ * checks the outcome.
  */
 export class Simulation {
   state: State;
-  /** By the key of a name: what was built there. `half`: a run has begun to change it. */
+  /** The built tables, by the key of a name. `half`: a run has started to change it. */
   readonly tables = new Map<Key, string>();
   readonly journal: string[] = [];
   readonly started: { readonly key: Key; readonly phase: string; readonly run: number }[] = [];
@@ -45,9 +46,9 @@ export class Simulation {
   #session: GraphSession;
   #nowMs = 1_000_000;
   #inFlight = new Map<number, { readonly run: Run; readonly node: Node; readonly inputs: string }>();
-  /** For each node in line, how many runs have returned since. */
+  /** For each queued node, the number of runs that have returned since. */
   #inLineFor = new Map<Key, number>();
-  /** After a crash, until anything else happens: resources that it did not touch, and that need not run again. */
+  /** After a crash, until anything else happens: resources that were unaffected and need not run again. */
   #untouched: ReadonlySet<Key> = new Set();
 
   constructor(parts: Parts) {
@@ -65,7 +66,7 @@ export class Simulation {
     return this.#parts.emptyState(policies, CAPACITY);
   }
 
-  /** The nodes that are there, deleted ones included. */
+  /** All nodes, including deleted ones. */
   get nodes(): readonly Node[] {
     return [...this.state.nodes.values()];
   }
@@ -110,7 +111,7 @@ export class Simulation {
     }
   }
 
-  /** Edits of three resources and the returns of two runs, to be made in any order: none needs another or undoes it. */
+  /** Edits of three resources and the returns of two runs, independent of each other, in any order. */
   simultaneous(step: ScriptStep): (() => void)[] {
     const isBack = (id: number) => !this.#inFlight.has(id);
     return [
@@ -119,7 +120,7 @@ export class Simulation {
     ];
   }
 
-  /** Lets one run return: it succeeds, fails by chance, or, where it was cancelled, gives up with nothing or half done. */
+  /** Lets one run return: it succeeds, fails by chance, or, if cancelled, gives up with nothing or half done. */
   #return(which: number, failsByChance: boolean, waits: boolean): void {
     const runs = this.inFlight;
     if (runs.length === 0) return;
@@ -149,7 +150,7 @@ export class Simulation {
     this.#reduce({ type: "finished", run: id, result, nowMs: this.#nowMs });
   }
 
-  /** Resources of one kind are moved; those of the other are removed at their old names and built at the new. */
+  /** Moves resources of one kind; removes those of the other at their old names and builds them at the new ones. */
   #rename(id: number): GraphRunResult {
     const { run, node } = this.#inFlight.get(id)!;
     if (node.meta.name.kind === "Changed") {
@@ -170,7 +171,7 @@ export class Simulation {
     return output;
   }
 
-  /** The spec that the run counts for: self-updates belong to it. */
+  /** The spec of the run, including its own updates. */
   #specOf(run: Run, node: Node): TestSpec {
     return (this.state.nodes.get(this.state.runs.get(String(run.id))?.node ?? "")?.spec ?? node.spec) as TestSpec;
   }
@@ -205,7 +206,7 @@ export class Simulation {
     if (ids.length > 0) this.#reduce({ type: "due", ids, nowMs: this.#nowMs });
   }
 
-  /** The process dies: at once, or after a run has changed the world and before that is stored, or with a zombie left. */
+  /** Kills the process: at once, after a run has changed the world but before that is stored, or leaving a zombie. */
   crash(how: number, which: number): void {
     const [, run] = [...this.#inFlight][which % Math.max(1, this.#inFlight.size)] ?? [];
     if (how === 1 && run && this.state.runs.get(String(run.run.id))!.cancelled === false) {
@@ -233,7 +234,7 @@ export class Simulation {
     }
   }
 
-  /** What the graph and its world have come to: nothing that tells how they got there. What failed has no output to speak of. */
+  /** The final state of the graph and its world, without its history. Failed resources have no output. */
   get outcome(): string {
     const rows = this.nodes.map(({ id, meta, spec, status, failure, trace }) => {
       const error = status === "cyclic" ? status : (failure ?? trace?.error)?.message;
@@ -243,12 +244,12 @@ export class Simulation {
     return rows.sort().join("\n");
   }
 
-  /** Whether somebody has called a run off: what is left of it then depends on when that was. */
+  /** Whether a run was cancelled: what is left of it then depends on the time. */
   get hasCalledOff(): boolean {
     return this.nodes.some(({ failure, trace }) => failure?.code === "GRAPH_RUN_CANCELLED" || trace === undefined);
   }
 
-  /** Resources that run only for changes, and that are done, as is all that they depend on. */
+  /** Resources that run only for changes, and that are done, together with everything they depend on. */
   #quiet(): ReadonlySet<Key> {
     const isDone = ({ status, failure, due, requested, trace }: Node) =>
       status === "idle" && !failure && !due && !requested && trace?.outcome === "done";
@@ -373,7 +374,7 @@ export class Simulation {
     }
   }
 
-  /** Whether the last run of a resource was for its spec and for what its refs offer now; not so where it was called off. */
+  /** Whether the last run of a resource was for its current spec and inputs; does not apply to cancelled runs. */
   #hasSeenAll({ failure, trace, specHash, meta }: Node): boolean {
     if (!trace || failure || meta.deletedOn !== undefined || meta.renamedFrom) return true;
     const offers = meta.refs.map((ref) => {
@@ -393,7 +394,7 @@ export class Simulation {
     }
   }
 
-  /** What the refs of a node offer now: their tables, or that they failed or are not there. */
+  /** The current inputs of a node: the tables of its refs, or that they failed or are missing. */
   #inputsOf(node: Node): string {
     return JSON.stringify(
       node.meta.refs.map((ref) => {
@@ -405,7 +406,9 @@ export class Simulation {
     );
   }
 
-  /** Lets all runs return and all timers fire until nothing is left, in a bounded number of steps; checks the outcome. */
+  /**
+   * Lets all runs return and all timers fire until nothing is left, in a bounded number of steps; checks the outcome.
+   */
   rest(): void {
     while (this.state.locks > 0) this.#reduce({ type: "unlock", nowMs: this.#nowMs });
     const bound = 40 * (this.nodes.length + 4);

@@ -134,7 +134,7 @@ describe("read your writes", () => {
   });
 });
 
-/** What the test's server did, in order; the informer learns of it later and in part out of order. */
+/** The history of the test's server; the informer learns of it later and partly out of order. */
 interface ServerEvent {
   readonly type: WatchEventType;
   readonly object: Widget;
@@ -164,7 +164,7 @@ class ModelServer {
     this.history.push({ type: "DELETED", object, revision });
   }
 
-  /** All that was there at a revision. */
+  /** All objects at a revision. */
   at(revision: number): Widget[] {
     const objects = new Map<string, Widget>();
     for (const event of this.history) {
@@ -199,7 +199,7 @@ describe("a random interleaving of writes, responses, events and lists", () => {
         const { store, deltas, partition, list, event, observe, steps } = setup();
         const server = new ModelServer();
         const answers: Widget[] = [];
-        /** The newest own write of each name that the informer was told of. */
+        /** The newest own write of each name that the informer knows. */
         const told = new Map<string, number>();
         const promised: ServerEvent[] = [];
         let next = 0;
@@ -282,7 +282,7 @@ describe("a random interleaving of writes, responses, events and lists", () => {
 
 const byName = (a: Widget, b: Widget): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
-/** The steps make sense one after another, and lead to the state at their end. */
+/** The steps are consistent with each other, and lead to the final state. */
 function expectSteps(steps: readonly HandlerStep<Widget>[], end: ReadonlyMap<string, Widget>): void {
   const state = new Map<string, Widget>();
   for (const step of steps) {

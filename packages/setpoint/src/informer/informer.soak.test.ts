@@ -11,20 +11,20 @@ import { StepLog } from "./step-log.testing.js";
 const EVENTS = Number(process.env.SOAK_EVENTS ?? 1_000_000);
 const KEYS = 10_000;
 const MOST_CHANGES_PER_TURN = 400;
-/** With many more the informer would spend its time backing off, and the watches that faults are for would be few. */
+/** With a higher probability the informer would mostly back off, and there would be few watches to disturb. */
 const FAULT_PROBABILITY = 0.6;
 const FIXED_SEEDS = [1, 20_260_101];
 const seeds = process.env.SOAK_SEED
   ? [Number(process.env.SOAK_SEED)]
   : [...FIXED_SEEDS, Math.floor(systemRandom.next() * 2 ** 31)];
 
-/** A server that cannot stream lists gives them in pages, and changes between two of them. */
+/** A server without streamed lists returns pages, and changes between two of them. */
 const LISTS = { streamed: {}, "in pages": { streamsLists: false, pageSize: 3000 } } as const;
 const runs = seeds.flatMap((seed) => (["streamed", "in pages"] as const).map((lists) => ({ seed, lists })));
 
 const below = (random: Random, limit: number): number => Math.floor(random.next() * limit);
 
-/** Every way of failing, by name. */
+/** Every type of fault, by name. */
 const FAULTS: Readonly<Record<string, (random: Random) => Fault>> = {
   refused: () => ({ type: "refuse" }),
   reset: () => ({ type: "reset" }),
@@ -51,7 +51,7 @@ const FAULTS: Readonly<Record<string, (random: Random) => Fault>> = {
   ),
 };
 
-/** Faults for six of ten requests, dealt like cards: each once before one comes again, so that none is left out. */
+/** Faults for six of ten requests, dealt like cards: each once before one is repeated, so that none is left out. */
 function dealtFaults(random: Random): { plan: () => Fault | undefined; counts: Map<string, number> } {
   const counts = new Map(Object.keys(FAULTS).map((name) => [name, 0]));
   let deck: string[] = [];
@@ -99,7 +99,7 @@ describe("informer under faults", () => {
 
       while (api.changes.length < EVENTS) {
         for (let left = below(random, MOST_CHANGES_PER_TURN); left > 0; left--) {
-          // A tenth of the keys takes half of the changes, so that slow handlers have something to merge.
+          // A tenth of the keys gets half of the changes, so that slow handlers have something to merge.
           const name = `w${below(random, random.next() < 0.5 ? KEYS / 10 : KEYS)}`;
           const dice = random.next();
           if (dice < 0.15) api.delete(name);
@@ -143,7 +143,7 @@ describe("informer under faults", () => {
           `pages ${JSON.stringify(api.laterPages)}, faults ${JSON.stringify(Object.fromEntries(faults.counts))}`,
       );
       expect([...faults.counts].filter(([, count]) => count === 0)).toEqual([]);
-      // About five in 100,000 events: of a seed that nobody has tried there may be none in so few.
+      // About five in 100,000 events: with an untested seed there may be none in so few events.
       const isCertain = FIXED_SEEDS.includes(seed) || EVENTS >= 1_000_000;
       if (howListed === "in pages" && isCertain) expect(api.laterPages.outdated).toBeGreaterThan(0);
       expect(promised).toBeGreaterThan(EVENTS / 20);
@@ -155,7 +155,7 @@ describe("informer under faults", () => {
 
 const sorted = <V>(map: ReadonlyMap<string, V>): [string, V][] => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** The spans of history that watches alone covered: from a list or watch to where the next watch took up. */
+/** The spans of history that watches alone covered: from a list or watch to the start of the next watch. */
 function watchedSpans(api: ModelApi): (readonly [number, number])[] {
   const spans: (readonly [number, number])[] = [];
   for (const [index, answer] of api.answers.entries()) {

@@ -55,7 +55,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 const names = (informer: Informer<KubeObject>): string[] => [...informer.keys()].sort();
 
-/** What informers do on any API server. `open` returns an administrator's client. */
+/** The behaviour of informers on any API server. `open` returns an administrator's client. */
 export function informerSuite(server: string, open: () => Promise<Client>): void {
   describe(`informers on ${server}`, () => {
     let client: Client;

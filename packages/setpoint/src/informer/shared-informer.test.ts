@@ -7,7 +7,7 @@ import { listOf, ScriptedApi, ScriptedStream, statusBody, Widget, widget } from 
 
 const PAST_BACKOFF_MS = 60_001;
 
-/** An informer whose lists and watches come from `streams`, one after another: a first streamed list, and so on. */
+/** An informer whose lists and watches come from `streams`, in order: first a streamed list, and so on. */
 function start(streams: ScriptedStream[], options: InformersOptions = {}, request: InformerRequest<Widget> = {}) {
   const clock = new VirtualClock();
   const api = new ScriptedApi(() => streams.shift() ?? new ScriptedStream());

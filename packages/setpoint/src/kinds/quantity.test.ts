@@ -16,7 +16,7 @@ const digits = fc.stringMatching(/^[0-9]{1,12}(\.[0-9]{1,10})?$/);
 const quantity = fc.tuple(sign, digits, suffix).map((parts) => parts.join(""));
 
 describe("a quantity", () => {
-  // Texts and canonical forms as apimachinery 0.36 gives them.
+  // Texts and canonical forms of apimachinery 0.36.
   it.each([
     ["0", "0"],
     ["-0", "0"],

@@ -477,7 +477,7 @@ describe("preflight", () => {
   });
 });
 
-/** Acts as somebody whom nothing was granted. */
+/** A client of a user without any permission. */
 function weakClient(env: TestEnvironment): Client {
   const transport: Transport = {
     request: (request) =>

@@ -6,7 +6,7 @@ import { type Logger, silentLogger } from "../loop/logger.js";
 import { secureRequest } from "./endpoints/secure-request.testing.js";
 import { run } from "./run.js";
 
-/** Where the process runs, and what it connects to. */
+/** Where the process runs, and its cluster. */
 const place = vi.hoisted(() => ({ isPod: false, client: undefined as unknown }));
 vi.mock("../client/cluster/in-cluster.js", () => ({ connectsAsPod: () => place.isPod }));
 vi.mock("../client/connect.js", () => ({ connect: async () => place.client as Client }));

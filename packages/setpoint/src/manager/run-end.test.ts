@@ -12,7 +12,7 @@ const { controlPlane } = (await import("@setpoint/control-plane" as string)) as 
   controlPlane: (options: { listen: object }) => Promise<ListeningPlane>;
 };
 
-/** Its reconciler heeds no signal, and holds the event loop open for longer than any test. */
+/** Its reconciler ignores signals, and keeps the event loop alive for longer than any test. */
 const DEAF = `
 import { controller, run } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
@@ -43,7 +43,7 @@ it("ends a process that was told to end, although a reconciler never returns", a
   expect(operator.output).toContain("after run");
 }, 60_000);
 
-/** Forgets to wait for what fails, and quotes what it has read. */
+/** Does not await a failing promise, and quotes a Secret in its error. */
 const FORGETFUL = `
 import { controller, run } from "setpoint";
 import { Secret } from "setpoint/kinds/v1";

@@ -30,7 +30,7 @@ it("slows down two controllers that fight over a status field, names the rival a
   const escalated = statusWrites();
   expect(escalated).toBeLessThan(90);
   await clock.advance(15 * 60_000);
-  // Each of the two writes once a minute at most.
+  // Each of the two writes at most once a minute.
   expect(statusWrites() - escalated).toBeLessThanOrEqual(32);
   const reports = lines.filter((line) => line.includes("hot loop"));
   expect(reports).toHaveLength(2);

@@ -175,7 +175,7 @@ describe("KeyQueue, whatever happens", () => {
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
         const queue = newQueue();
         const inHand: WorkItem<Causes>[] = [];
-        /** Causes that were given and not yet handed out, with the time by which they must be in line. */
+        /** Causes that were added and not yet handed out, with the time by which they must be queued. */
         const owed = new Map<string, Map<string, number>>();
         let nowMs = 0;
         let given = 0;

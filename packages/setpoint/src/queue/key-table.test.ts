@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hashText, KeyTable } from "./key-table.js";
 
-/** So bad a hash that nearly every key collides. */
+/** A hash so bad that nearly every key collides. */
 const poorHash = (key: string): number => key.length % 3;
 const goodHash = (key: string): number => hashText(key, 0, key.length, 7);
 

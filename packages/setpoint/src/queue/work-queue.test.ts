@@ -11,7 +11,7 @@ function newQueue(options: Partial<WorkQueueOptions<Causes>> = {}): { clock: Vir
   return { clock, queue: new WorkQueue({ clock, random: seededRandom(1), merge, ...options }) };
 }
 
-/** A worker that keeps what it was handed, with the time. */
+/** A worker that records what it got, with the time. */
 function work(queue: WorkQueue<Causes>, clock: VirtualClock): string[] {
   const served: string[] = [];
   void (async () => {

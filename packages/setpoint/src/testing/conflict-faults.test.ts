@@ -5,7 +5,7 @@ import { ConfigMap } from "../kinds/builtin/v1.js";
 import { errorAnswer } from "./error-answer.js";
 import { create, createSite, here, isWrite, setImage, shown } from "./faults.testing.js";
 
-/** Each verb that a reconcile may write with, over a life from creation to deletion. */
+/** Each verb with which a reconcile may write, from creation to deletion. */
 const allVerbs = controller(Website, {
   owns: [ConfigMap],
   retry: { initial: "100ms", max: "1m", jitter: 0 },

@@ -19,7 +19,7 @@ interface Part extends Omit<Website, "kind"> {
 
 const ACCOUNT = "operator";
 
-/** A ServiceAccount with a role of what the controller declares, and its client; the binding is left to the test. */
+/** A ServiceAccount with a role of the controller's declared rules, and its client; the test creates the binding. */
 async function createAccount(env: TestEnvironment) {
   const rules = rbacRules([websites()]).map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs }));
   await env.client.create(ServiceAccount, { metadata: { name: ACCOUNT, namespace } });
@@ -87,7 +87,7 @@ describe("an operator under faults", () => {
     await setImage(env, "a", "two");
     await env.client.patch(ConfigMap, "a", { type: "merge", body: { data: { theirs: "yes" } } }, here);
     await env.advance("1s");
-    // A run on the stale state: what it wants is what it last wrote, so that it writes nothing.
+    // A run on the stale state: it wants what it last wrote, so it writes nothing.
     const written = env.operator.writes.length;
     ask(`${namespace}/a`);
     await env.advance("1s");
@@ -131,7 +131,7 @@ describe("an operator under faults", () => {
       "Ready Second",
       "Theirs First",
     ]);
-    // What others have set is news, although the answer to the own write has brought it.
+    // The conditions of others cause a run, although the response to the own write contained them.
     await env.advance("10s");
     expect(seen.at(-1)).toBe("updated Ready,Theirs");
   });
@@ -173,7 +173,7 @@ describe("an operator under faults", () => {
     await env.advance("2m");
     expect(manager.trouble()).toEqual([]);
     await createSite(env, "b", "caddy");
-    // One of the same name, that wants the same as the one before: nothing is remembered of that.
+    // An object of the same name with the same desired state: nothing is remembered of its predecessor.
     const { metadata } = await createSite(env, "a");
     await env.idle();
     expect(await shown(env, "b")).toEqual(["caddy", "caddy"]);
@@ -269,7 +269,7 @@ describe("an operator under faults", () => {
     for (let change = 1; change <= 4; change++) {
       let at = 0;
       reconciled.length = 0;
-      // All retries are due at the same time; the event comes when 100 of them are done.
+      // All retries are due at the same time; the event arrives when 100 of them are done.
       onRun = (name) => {
         if (!name.startsWith("bad") || ++at !== 100) return undefined;
         return setImage(env, "healthy", String(change));
@@ -348,7 +348,7 @@ describe("an operator under faults", () => {
     await createSite(env, "a");
     await env.advance("10s");
     expect([env.operator.manager.isLeading, ends]).toEqual([true, []]);
-    // The API server is out of reach for this process until its lease has run out.
+    // The API server is unreachable for this process until its lease has expired.
     const cut = env.operator.cut();
     await env.advance("16s");
     expect([env.operator.manager.isLeading, ends]).toEqual([false, ["LEASE_LOST"]]);

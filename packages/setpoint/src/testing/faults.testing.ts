@@ -31,7 +31,7 @@ export const createSite = (env: TestEnvironment, name: string, image = "nginx"):
 export const setImage = (env: TestEnvironment, name: string, image: string): Promise<Website> =>
   env.client.patch(Website, name, { type: "merge", body: { spec: { image } } }, here);
 
-/** The image as the child and the status show it. */
+/** The image in the child and in the status. */
 export async function shown(env: TestEnvironment, name: string): Promise<readonly unknown[]> {
   const child = await env.client.find(ConfigMap, name, here);
   const site = await env.client.find(Website, name, here);

@@ -9,7 +9,7 @@ import { TestEnvironment } from "./test-environment.js";
 const PARTS = ["a", "b", "c"] as const;
 const namespace = "default";
 
-/** Three children for each object. `more` is desired besides the part's name. */
+/** Three children per object. `more` is desired besides the part's name. */
 const websites = (more: Readonly<Record<string, string>>) =>
   controller(Website, {
     owns: [ConfigMap],
@@ -22,7 +22,7 @@ const websites = (more: Readonly<Record<string, string>>) =>
     },
   });
 
-/** A child of which the server makes other values and more fields, beside a read, a finalizer, a condition and an event. */
+/** A child whose values the server normalises and completes, beside a read, a finalizer, a condition and an event. */
 const normalised = controller(Website, {
   name: "normalised",
   owns: [Deployment],
@@ -41,10 +41,10 @@ const normalised = controller(Website, {
   finalize: () => {},
 });
 
-/** Of one informer. A watch lasts five minutes at least: more of them would be reconnects, or relists, in a loop. */
+/** Per informer. A watch lasts at least five minutes: more of them would be a loop of reconnects or relists. */
 const MAX_WATCHES_PER_HOUR = 12;
 
-/** The watches that the operator begins from now on: all, and those that list everything first. */
+/** The watches that the operator starts from now on: all, and those that list everything first. */
 function countWatches(
   env: TestEnvironment,
 ): Disposable & { readonly all: readonly string[]; readonly lists: string[] } {
@@ -64,7 +64,7 @@ function countWatches(
 
 const isLease = (path: string): boolean => path.includes("/leases/");
 
-/** An operator that has nothing to do, with so many objects and three times as many children. */
+/** An operator without work, with so many objects and three times as many children. */
 export function idleSuite(objects: number): void {
   describe(`an idle operator of ${objects} objects and ${3 * objects} children`, () => {
     it("rests for an hour, writes nothing after a restart, and removes a field that was dropped meanwhile", async () => {

@@ -63,7 +63,7 @@ describe("a process that has crashed", () => {
     release();
     await env.advance("1h");
     expect(effects).toEqual(["crashing"]);
-    // What went on at the crash is ended; nothing was begun.
+    // Work in progress at the crash is aborted; nothing new was started.
     expect(runs() - before).toBeLessThanOrEqual(2);
   });
 

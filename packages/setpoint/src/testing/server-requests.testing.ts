@@ -4,7 +4,7 @@ import { readBytes } from "../client/transport/body.js";
 const COUNT =
   /^apiserver_request_total\{code="\d+",group="(?<group>[^"]*)",resource="(?<resource>[^"]*)",verb="(?<verb>[^"]*)"\} (?<count>\d+)$/;
 
-/** What the server itself has counted so far, whoever sent it, but for watches and leases: `PATCH configmaps` by number. */
+/** The server's own count of requests, whoever sent them, without watches and leases: `PATCH configmaps` by number. */
 export async function serverRequests(client: Client): Promise<Readonly<Record<string, number>>> {
   const { body } = await client.raw({ method: "GET", path: "/metrics" });
   const counts: Record<string, number> = {};
@@ -17,7 +17,7 @@ export async function serverRequests(client: Client): Promise<Readonly<Record<st
   return counts;
 }
 
-/** Those of the counted requests that change something: all but reads and reviews. */
+/** The counted requests that change something: all but reads and reviews. */
 export function mutations(requests: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   const entries = Object.entries(requests).filter(([name]) => !/^(GET|LIST) |reviews$/.test(name));
   return Object.fromEntries(entries);

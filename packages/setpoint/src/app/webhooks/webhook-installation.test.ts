@@ -22,7 +22,7 @@ import { OldOrder, Order, orders, Shop } from "../app.testing.js";
 import { versionRoute } from "../routes/route.js";
 import { WebhookServer, type WebhookServerOptions } from "./webhook-server.js";
 
-/** Certificates are checked against real time, whatever the control plane's clock says. */
+/** TLS checks certificates against real time, whatever the control plane's clock says. */
 const real = { clock: systemClock, random: systemRandom };
 const here = { namespace: "default" };
 const service = { namespace: "default", name: "hooks" };
@@ -35,7 +35,7 @@ const shopsWith = (parts: Partial<AppOptions>) => app({ name: "shops", kinds: [S
 const serve = (client: Client, parts: Partial<AppOptions>, options: Partial<WebhookServerOptions> = {}) =>
   WebhookServer.start({ apps: [shopsWith(parts)], client, ...real, ...options });
 
-/** A client whose requests that match are refused. */
+/** A client whose matching requests are refused. */
 function refusing(env: TestEnvironment, matches: (method: string, path: string) => boolean): Client {
   return createClient({
     transport: {
@@ -110,7 +110,7 @@ describe("installed webhooks", () => {
       });
       expect(await conversion()).toEqual(before);
     }
-    // The first one has ended in order: whoever comes next may convert.
+    // The first one has stopped cleanly, so the next one may convert.
     await using _next = await serve(env.client, { kinds: [Both] }, { url: "https://127.0.0.1:9444", port: 0 });
     expect((await conversion())?.webhook?.clientConfig?.url).toContain("9444");
   });

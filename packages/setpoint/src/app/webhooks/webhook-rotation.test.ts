@@ -18,7 +18,7 @@ import { WebhookServer } from "./webhook-server.js";
 
 const DAY_MS = 86_400_000;
 const soon = { timeout: 15_000 };
-/** Certificates are good for 90 days, and renewed when a third of that is left; TLS checks them against real time. */
+/** Certificates last 90 days, and are renewed when a third of that is left; TLS checks them against real time. */
 const daysAgo = (days: number): VirtualClock => new VirtualClock(systemClock.now() - days * DAY_MS);
 
 const here = { namespace: "default" };
@@ -129,14 +129,14 @@ describe("a webhook's certificate", () => {
     const start = (clock: Clock) =>
       WebhookServer.start({ apps: [orders], client, service, port: 0, clock, random: systemRandom });
     let made = 0;
-    /** Through one of the replicas, as the Service might lead there; over a connection of its own. */
+    /** Passes a write through one of the replicas, as the Service might route it, over a new connection. */
     const passes = async (server: WebhookServer): Promise<void> => {
       port = server.port;
       const name = `order-${made++}`;
       await client.create(Order, { metadata: { ...here, name }, spec: { item: "tea", count: 2 } });
       expect((await client.get(OldOrder, name, here)).spec.pieces).toBe(2);
     };
-    // Made 2,435 days ago, and a serving certificate five days ago: the authority is due now, that certificate is not.
+    // The CA is 2,435 days old and due for renewal; the serving certificate is five days old and is not.
     await (await start(daysAgo(2_435)))[Symbol.asyncDispose]();
     const [clockOfOne, clockOfTwo] = [daysAgo(5), daysAgo(5)];
     await using one = await start(clockOfOne);

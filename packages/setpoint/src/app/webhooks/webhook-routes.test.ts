@@ -12,7 +12,7 @@ import { reviewedRoutes } from "../routes/route-access.js";
 import { ask } from "./webhook-client.testing.js";
 import { type AnsweredRequest, WebhookServer, type WebhookServerOptions } from "./webhook-server.js";
 
-/** Certificates are checked against real time, whatever the control plane's clock says. */
+/** TLS checks certificates against real time, whatever the control plane's clock says. */
 const real = { clock: systemClock, random: systemRandom };
 const TOTAL = "/apis/shop.example.com/v1/namespaces/default/orders/a/total";
 

@@ -24,10 +24,10 @@ import { type AnsweredRequest, WebhookServer } from "./webhook-server.js";
 
 const metadata = { namespace: "default", name: "a" };
 const here = { namespace: "default" };
-/** Certificates are checked against real time, whatever the control plane's clock says. */
+/** TLS checks certificates against real time, whatever the control plane's clock says. */
 const real = { clock: systemClock, random: systemRandom };
 
-/** A stand-in for a client that any server is behind, and those derived from it. */
+/** A stand-in for a client of any server, and for clients derived from it. */
 function derivable(parts: Partial<Client>): Client {
   const client: Client = { ...parts, with: () => client } as Client;
   return client;
@@ -93,7 +93,7 @@ describe("WebhookServer", () => {
       ]);
     }
     expect(await sent(server, "CONNECT /apis/shop.example.com/v1/nothing HTTP/1.1")).toMatch(/^HTTP\/1.1 404 /);
-    // Of a HEAD the body is kept back.
+    // A HEAD has no body.
     expect(await ask("HEAD")).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)+\r\n$/);
   });
 
@@ -204,7 +204,7 @@ describe("WebhookServer", () => {
         "https://127.0.0.1:39411 is not on this machine (it gives its address as 192.0.2.7)",
       ),
     });
-    // The port of a virtual machine is forwarded as it is; after a change of networks this machine's looks the same.
+    // A virtual machine may forward its port unchanged; after a change of networks this machine looks the same.
     const warnings: string[] = [];
     const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
     const client = at("https://127.0.0.1:6443");
@@ -264,7 +264,7 @@ describe("WebhookServer", () => {
   });
 });
 
-/** What the server sends for a request line, until it closes the connection. */
+/** The server's response to a request line, until it closes the connection. */
 function sent({ port, caBundle }: WebhookServer, line: string): Promise<string> {
   const ca = Buffer.from(caBundle, "base64");
   return new Promise((resolve, reject) => {

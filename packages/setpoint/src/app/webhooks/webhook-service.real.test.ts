@@ -17,15 +17,15 @@ import { WebhookServer } from "./webhook-server.js";
 const DAY_MS = 86_400_000;
 const service = { namespace: "shops", name: "orders" };
 const here = { namespace: "default" };
-/** Long enough for an API server to hear of a Service, its endpoints and a webhook. */
+/** Long enough for an API server to notice a Service, its endpoints and a webhook. */
 const soon = { timeout: 30_000, interval: 200 };
 
-/** An address that endpoints may name: those of loopbacks are refused. */
+/** An address that endpoints may have: loopback addresses are refused. */
 const address = Object.values(networkInterfaces())
   .flat()
   .find((each) => each?.family === "IPv4" && !each.internal)?.address;
 
-/** A clock that is behind by so many days, and goes. */
+/** A running clock that is behind by so many days. */
 function daysAgo(days: number): VirtualClock & Disposable {
   const clock = new VirtualClock(systemClock.now() - days * DAY_MS);
   let isOver = false;
@@ -40,11 +40,11 @@ function daysAgo(days: number): VirtualClock & Disposable {
   });
 }
 
-/** A process as one that runs in a pod behind the Service; its clock may be behind. */
+/** A process that acts as a pod behind the Service; its clock may be behind. */
 const startPod = (client: Client, clock: Clock): Promise<WebhookServer> =>
   WebhookServer.start({ apps: [orders], client, service, port: 0, clock });
 
-/** What the endpoints controller and a kubelet do: the Service leads to the pod from now on. */
+/** Acts as endpoints controller and kubelet: routes the Service to the pod. */
 async function routeTo(client: Client, { port }: WebhookServer): Promise<void> {
   const { namespace, name } = service;
   await client.apply(
@@ -80,7 +80,7 @@ describe.skipIf(!address)(`webhooks behind a Service, on a real kube-apiserver${
       spec: { ports: [{ name: "https", port: 443, targetPort: 9443 }] },
     });
 
-    // An authority is good for ten years and replaced after two thirds of them: this one was made 2,440 days ago.
+    // A CA lasts ten years and is replaced after two thirds of them: this one is 2,440 days old.
     using longAgo = daysAgo(2_440);
     await (await startPod(client, longAgo))[Symbol.asyncDispose]();
     using clock = daysAgo(61);
@@ -114,7 +114,7 @@ describe.skipIf(!address)(`webhooks behind a Service, on a real kube-apiserver${
     rotation.abort();
     await writes;
 
-    // Another pod shows the certificate of the same Secret; to call it is a handshake that the new authority vouches for.
+    // Another pod shows the certificate of the same Secret; calling it needs a handshake that the new CA signs.
     await using second = await startPod(client, systemClock);
     expect(await shownCertificate(second.port)).toBe(await shownCertificate(pod.port));
     await routeTo(client, second);

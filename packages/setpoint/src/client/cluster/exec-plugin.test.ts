@@ -18,8 +18,8 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 /**
- * A plugin that prints what `answer.json` holds at that time and appends what it was told to `calls`. `fields` are those
- * of `exec` in the kubeconfig.
+ * A plugin that prints the current content of `answer.json` and appends its input to `calls`. `fields` are those of
+ * `exec` in the kubeconfig.
  */
 async function plugin(fields: object = {}, options: { script?: string; cluster?: object } = {}) {
   const clock = new VirtualClock();

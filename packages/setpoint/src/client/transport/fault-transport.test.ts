@@ -11,7 +11,7 @@ import { get, reply, transportContract } from "./transport.contract.js";
 import type { Transport } from "./transport.js";
 import { abortedError, transportError } from "./transport-error.js";
 
-/** The least transport: hands requests to a function. */
+/** A minimal transport: passes requests to a function. */
 function direct(handler: Handler): Transport {
   let closed = false;
   return {

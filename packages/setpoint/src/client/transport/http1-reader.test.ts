@@ -10,7 +10,7 @@ interface Read {
   readonly isComplete: boolean;
 }
 
-/** Feeds a response in pieces; each piece is a copy, since the reader moves bytes within it. */
+/** Feeds a response in pieces; each piece is a copy, because the reader moves bytes within it. */
 function read(pieces: readonly Uint8Array[], options: { method?: string; close?: boolean } = {}): Read {
   const heads: ResponseHead[] = [];
   const data: Buffer[] = [];

@@ -159,7 +159,7 @@ describe("a server that breaks the rules of HTTP/1.1", () => {
     for (const socket of sockets.splice(0)) socket.destroy();
   });
 
-  /** A server that answers each request with these bytes, and then does as told. */
+  /** A server that answers each request with these bytes, and then acts as told. */
   async function raw(bytes: string, then: "keep" | "end" | "reset" = "keep") {
     const server = createServer((socket) => {
       sockets.push(socket.on("error", () => {}));

@@ -33,7 +33,7 @@ async function text(transport: Transport, path = "/"): Promise<string> {
   return (await readBytes((await transport.request(get(path))).body)).toString();
 }
 
-/** A body that lives until its reader leaves. */
+/** A body that stays open until its reader stops. */
 const endless: Handler = async ({ signal }) => ({
   ...reply(""),
   body: (async function* () {
@@ -87,7 +87,7 @@ describe("sessions of HTTP/2", () => {
     const slow = text(transport, "/slow");
     expect(await text(transport)).toBe("fast");
     sessions[0]!.goaway(0);
-    // Its answer tells that the client has read all before it.
+    // This response shows that the client has read everything before it.
     await new Promise<void>((resolve) => sessions[0]!.ping(() => resolve()));
     expect(await text(transport)).toBe("fast");
     finish();
@@ -129,7 +129,7 @@ describe("sessions of HTTP/2", () => {
     }).on("session", (session) => session.on("ping", () => asked[0]!()));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    // A proxy that stops passing bytes on without closing anything.
+    // A proxy that stops forwarding bytes without closing anything.
     const pairs: [Socket, Socket][] = [];
     const proxy = createTcpServer((socket) => {
       const upstream = tcpConnect((server.address() as AddressInfo).port, "127.0.0.1");

@@ -88,7 +88,7 @@ export function transportContract(
       const stop = (): never => {
         throw lost;
       };
-      // Without a connection, and with one that is kept.
+      // Without a connection, and with a kept one.
       await expect(opened.transport.request({ ...get("/first"), beforeSend: stop })).rejects.toBe(lost);
       const { body } = await opened.transport.request({ ...get("/second"), beforeSend: () => {} });
       await readBytes(body);

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../kinds/object.js";
 import { differingPaths, digestOfApplied, isApplied, isSameBeside } from "./applied-fields.js";
 import { isEqual, joinPath } from "./field-paths.js";
 
-/** As a real server answers the apply of a deployment: lists by their keys, atomic ones as leaves. */
+/** The managedFields of a real server for an applied deployment: lists by their keys, atomic ones as leaves. */
 const applied: JsonObject = {
   "f:metadata": { "f:labels": { "f:app": {} }, "f:ownerReferences": { 'k:{"uid":"u1"}': {} } },
   "f:spec": {

@@ -34,7 +34,7 @@ describe("what a server made of an apply", () => {
     await world.clock.settle();
     expect([applied().length, await image()]).toEqual([2, Buffer.from("caddy").toString("base64")]);
     await Promise.all([first.stop(), world.clock.advance(1_000)]);
-    // What it knew is gone with the process, but `data` shows what became of `stringData`.
+    // The memory is lost with the process, but `data` shows the result of `stringData`.
     await world.run(secrets());
     await world.clock.settle();
     expect(applied()).toHaveLength(2);

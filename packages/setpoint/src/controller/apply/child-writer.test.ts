@@ -133,7 +133,7 @@ describe("the children of a controller:", () => {
     await world.createWebsite("a", { image: "team" });
     await world.createWebsite("b", { image: "other" });
     await world.clock.settle();
-    // A kind of the same name in another group is no predecessor of ours, whatever its name.
+    // A kind of the same name in another group is no predecessor of ours.
     expect(world.runs("team/a")).toMatchObject([
       { outcome: "terminal", reason: "v1/ConfigMap team/a belongs to Website a" },
     ]);

@@ -75,7 +75,7 @@ const selector = { matchLabels: labels };
 const job = { template: { spec: { ...POD, restartPolicy: "Never" } } };
 const RULES = [{ apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"] }];
 
-/** What reconcilers state for each kind: no more than people write. */
+/** The desired state of each kind, as short as users write it. */
 const DESIRED: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
   ["v1/Pod", { spec: { ...POD, serviceAccountName: "default" } }],
   ["apps/v1/Deployment", { spec: { selector, template } }],

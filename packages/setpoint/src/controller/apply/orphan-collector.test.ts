@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-/** Makes a child in another namespace. */
+/** Creates a child in another namespace. */
 const across = () =>
   controller(Website, {
     owns: [scoped(ConfigMap, { namespaces: "all" })],
@@ -150,7 +150,7 @@ describe("children in another cluster", () => {
   afterEach(async () => {
     for (const home of homes.splice(0)) await home[Symbol.asyncDispose]();
   });
-  /** `world` is the cluster that all share. */
+  /** `world` is the cluster that all of them share. */
   const homeOf = async (): Promise<World> => {
     const home = await World.create(2 + homes.length);
     homes.push(home);
@@ -196,7 +196,7 @@ describe("children in another cluster", () => {
     await world.run(controller(Website, { owns: [scoped(ConfigMap, { namespaces: "all" })], reconcile: () => {} }));
     await settle();
     expect((await child("a"))?.metadata.uid).toBe(made?.metadata.uid);
-    // An object of that name there is no successor of the owner, and never waits for the child to go.
+    // An object of that name in another cluster is no successor of the owner, and never waits for the child's deletion.
     await other.createWebsite("a");
     await settle();
     expect(other.runs("team/a")).toMatchObject([

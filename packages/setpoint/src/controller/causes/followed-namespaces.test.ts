@@ -15,7 +15,7 @@ const web = { labelSelector: "team=web" };
 const label = (name: string, team: string | null) =>
   world.client.patch(Namespace, name, { type: "merge", body: { metadata: { labels: { team } } } });
 
-/** A controller that follows namespaces by their labels, and what it was called for. */
+/** A controller that selects namespaces by label, with its calls. */
 function following(more: Partial<ControllerOptions<Website>> = {}) {
   const calls: string[] = [];
   const sites = controller(Website, {

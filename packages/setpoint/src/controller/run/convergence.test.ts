@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const REASONS = { 409: "Conflict", 429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable" } as const;
 
-/** Children beside the site and in another namespace, something outside, and a status. */
+/** Children in the same and in another namespace, an external effect, and a status. */
 const websites = (outside: Set<string>) =>
   controller(Website, {
     owns: [scoped(ConfigMap, { namespaces: "all" })],
@@ -68,7 +68,7 @@ const websites = (outside: Set<string>) =>
     },
   });
 
-/** Found at random: the deletion of a child in another namespace fails while the controller starts. */
+/** Found by a random run: the deletion of a child in another namespace fails while the controller starts. */
 const ORPHAN_KEPT_AT_START: Step[] = [
   { type: "write", site: 2, image: "nginx", replicas: 0 },
   { type: "wait", ms: 1 },
@@ -143,7 +143,7 @@ describe("a controller under faults", () => {
         expect(sites.map(({ spec, status }) => status?.ready === (spec.replicas ?? 0))).not.toContain(false);
         const uids = new Set(sites.map(({ metadata }) => metadata.uid));
         const owned = (await children(world)).filter(
-          // What a deleted site owned beside itself is for the garbage collector, which does not run here.
+          // Children in the namespace of a deleted site are left to the garbage collector, which does not run here.
           ({ metadata }) => metadata.ownerReferences?.every(({ uid }) => uids.has(uid)) ?? true,
         );
         const expected = sites.flatMap(({ metadata: { name }, spec }) => [

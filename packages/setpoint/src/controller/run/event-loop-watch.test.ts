@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Clock, Timer } from "../../clock/clock.js";
 import { type BlockedLoop, EventLoopWatch } from "./event-loop-watch.js";
 
-/** A clock whose timers fire when the test says so: late, as behind code that does not give way. */
+/** A clock whose timers fire when the test says so: late, as behind blocking code. */
 class LateClock implements Clock {
   nowMs = 0;
   #callback: (() => void) | undefined;

@@ -10,7 +10,7 @@ const write = (path: string, verb: WriteRecord["verb"] = "apply"): WriteRecord =
   paths: [path],
 });
 
-/** A run that another writer of the child has woken. */
+/** A run caused by another writer of the child. */
 const run = (key: string, generation: number, writes: readonly WriteRecord[], more: Partial<TalliedRun> = {}) => ({
   kind: "example.com/v1/Website",
   key,

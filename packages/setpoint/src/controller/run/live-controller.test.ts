@@ -185,7 +185,7 @@ describe("a controller", () => {
         },
       }),
       {
-        // Time goes on with each look at it.
+        // Time advances with each read.
         clock: {
           now: () => clock.now(),
           monotonic: () => timeMs++,
@@ -432,7 +432,7 @@ describe("a controller", () => {
     );
     await world.createWebsite("a");
     await world.clock.settle();
-    // The children of the first have yet to be deleted when the second is there.
+    // The children of the first object are still to be deleted when the second exists.
     await world.client.delete(Website, "a", { namespace: "team" });
     await world.createWebsite("a", { image: "caddy" });
     await world.clock.settle();

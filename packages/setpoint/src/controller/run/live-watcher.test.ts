@@ -15,7 +15,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 
 const never = (): Promise<void> => new Promise(() => {});
 
-/** A lease that a test takes away: `expire` ends it by the clock, `lose` also tells everybody. */
+/** A lease that a test ends: `expire` by the clock only, `lose` also notifies everybody. */
 function lease() {
   const lost = new AbortController();
   let isHeld = true;

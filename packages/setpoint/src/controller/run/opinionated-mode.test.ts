@@ -7,7 +7,7 @@ const OURS = "setpoint.dev/websites";
 const HELD = "example.com/audit";
 const here = { namespace: "team" };
 
-/** The rows of the app SDK's table of opinionated watchers and reconcilers, corrected where the original is at fault. */
+/** The rows of the app SDK's table of opinionated watchers and reconcilers, with the original's errors corrected. */
 describe("the opinionated mode, row by row:", () => {
   let world: World;
   let calls: string[];

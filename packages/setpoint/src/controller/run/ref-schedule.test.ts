@@ -10,7 +10,10 @@ import { openRefSchedule, type RefSchedule } from "./ref-schedule.js";
 
 const KEYS = ["team/a", "team/b", "team/c", "team/d", "team/e"];
 
-/** A queue and workers around a schedule: a script says which object changes, which key is taken and which run returns. */
+/**
+ * A queue and workers around a schedule: a script decides which object changes, which key is taken and which run
+ * returns.
+ */
 class Play {
   readonly objects = new Map<string, KubeObject & { readonly spec: { readonly refs: readonly string[] } }>();
   readonly queue = new Map<string, readonly Cause[]>();
@@ -18,9 +21,9 @@ class Play {
     string,
     { readonly cancelled: AbortSignal | undefined; readonly causes: readonly Cause[] }
   >();
-  /** The refs of objects as the schedule knows them: a run goes on with those that it began with. */
+  /** The refs of objects as the schedule knows them: a run keeps those that it started with. */
   readonly refs = new Map<string, readonly string[]>();
-  /** Keys with work that no run has begun to answer. */
+  /** Keys with a change that no run has handled yet. */
   readonly owed = new Set<string>();
   readonly schedule: RefSchedule;
 
@@ -34,7 +37,7 @@ class Play {
     this.schedule = openRefSchedule({ controller: loop as never, clock: new VirtualClock(), objectOf, enqueue }, []);
   }
 
-  /** An object appears or changes. */
+  /** Creates or changes an object. */
   change(key: string, refs: readonly string[]): void {
     const metadata = { name: key.slice(5), namespace: "team" } as KubeObject["metadata"];
     this.objects.set(key, { apiVersion: "web.example.com/v1", kind: "Website", metadata, spec: { refs } });
@@ -65,7 +68,7 @@ class Play {
     const admission = this.schedule.admit(key, object, causes);
     if (admission.type === "hold") return;
     this.owed.delete(key);
-    if (admission.ends) return; // of a cycle: its code is not called
+    if (admission.ends) return; // part of a cycle: its code is not called
     for (const [other, { cancelled }] of this.running) {
       const isRelated = this.#isAbove(key, other) || this.#isAbove(other, key);
       expect(isRelated && !cancelled?.aborted, `${key} runs beside ${other}`).toBe(false);
@@ -82,7 +85,7 @@ class Play {
     if (cancelled?.aborted && this.objects.has(key)) this.owed.add(key);
     const outcome = how === 0 ? retry(new Error("by chance")) : how === 1 ? waitFor("Test") : done();
     this.schedule.returned(key, causes, outcome);
-    // What failed or waits comes again by itself, as the queue would have it.
+    // A failed or waiting object is requeued, as the queue would do.
     if (how < 2 && this.objects.has(key)) this.#add(key, [{ type: "requeue" }]);
   }
 
@@ -90,7 +93,7 @@ class Play {
     this.queue.set(key, mergeControllerCauses(this.queue.get(key) ?? [], causes));
   }
 
-  /** Along refs, but not by way of objects of a cycle, which never run. */
+  /** Follows refs, but not through objects of a cycle, which never run. */
   #isAbove(above: string, below: string): boolean {
     const seen = new Set(this.#refsOf(below));
     for (const key of seen) if (!this.#reach(key).has(key)) for (const ref of this.#refsOf(key)) seen.add(ref);

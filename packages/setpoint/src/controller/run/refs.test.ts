@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findCondition } from "../../kinds/condition.js";
 import { done, waitFor } from "../../loop/outcome.js";
 import { type ControllerOptions, controller } from "../controller.js";
-import "./ref-schedule.js"; // loaded beforehand: on virtual time nobody waits for a file
+import "./ref-schedule.js"; // loaded in advance: virtual time does not wait for a file
 import { Website, World } from "../world.testing.js";
 
 let world: World;
@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-/** The image of a website names those that it refers to: `a,b`. */
+/** The image of a website names the websites that it refers to: `a,b`. */
 const refs = ({ spec }: Website): readonly string[] => (spec.image === "" ? [] : spec.image.split(","));
 
 interface Call {
@@ -20,7 +20,7 @@ interface Call {
   readonly end: (fail?: unknown) => Promise<void>;
 }
 
-/** A controller along refs whose every run waits for the test; runs are logged by name. */
+/** A controller with refs whose every run waits for the test; runs are logged by name. */
 class Site {
   readonly log: string[] = [];
   readonly calls: Call[] = [];

@@ -46,14 +46,14 @@ describe("the signal of a run", () => {
     };
     await world.run(
       controller(Website, {
-        // Of a synced cache: to wait for one would lend the signal.
+        // From a synced cache: waiting for one would use the signal.
         owns: [scoped(ConfigMap, { namespaces: ["team"] })],
         concurrency: 1,
         timeout: "10s",
         retry: { initial: "1h", max: "2h" },
         reconcile: async (site, ctx) => {
           if (site.metadata.name === "slow") return world.clock.sleep(60_000);
-          // Not awaited, which is a mistake; but the write has begun.
+          // Not awaited, which is a bug of the controller; but the write has started.
           void ctx.apply(ConfigMap, { metadata: { name: "late" }, data: {} }).then(() => written.push("late"));
           await world.clock.sleep(10);
         },

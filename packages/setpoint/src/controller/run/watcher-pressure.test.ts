@@ -7,7 +7,7 @@ import { watcher } from "../watcher.js";
 import { Website } from "../world.testing.js";
 import { LiveWatcher } from "./live-watcher.js";
 
-/** More steps than a watcher lets wait, and more of one object than are kept for one. */
+/** More steps than a watcher queues, and more for one object than it keeps. */
 const MANY = 3_000;
 const OF_ONE = 200;
 
@@ -18,7 +18,7 @@ const site = (name: string, resourceVersion: number): Website => ({
   spec: { image: "nginx" },
 });
 
-/** A watcher whose steps a test makes: behind it, the way to a handler as informers have it. */
+/** A watcher whose events come from the test, delivered as by an informer. */
 async function watched(add: () => Promise<void>, update: (old: Website, object: Website, merged: boolean) => void) {
   const clock = new VirtualClock();
   const random = seededRandom(1);

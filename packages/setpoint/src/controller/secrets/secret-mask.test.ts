@@ -12,7 +12,7 @@ import { SecretMask } from "./secret-mask.js";
 const VALUE = "tr0ub4dor&3";
 const ENCODED = Buffer.from(VALUE).toString("base64");
 
-/** Everything that was logged, as one text. */
+/** All log output, as one string. */
 class Lines {
   text = "";
   readonly log: Logger = this.#logger({});
@@ -110,7 +110,7 @@ describe("values of Secrets", () => {
         if (image === "merge") {
           await ctx.patch(Secret, image, { type: "merge", body: { stringData: { token: value } } });
         } else if (image === "json") await ctx.patch(Secret, image, { type: "json", operations });
-        // Somebody else fills it in meanwhile: what it is comes with the answer alone.
+        // Somebody else sets a value meanwhile, which only the response contains.
         const data = { theirs: Buffer.from(GIVEN + image).toString("base64") };
         await world.client.patch(Secret, image, { type: "merge", body: { data } }, { namespace: "team" });
         await ctx.patch(Secret, image, { type: "merge", body: { metadata: { labels: { seen: "yes" } } } });

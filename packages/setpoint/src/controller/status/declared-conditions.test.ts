@@ -19,7 +19,7 @@ const spec = z.object({ size: z.int().optional() });
 const phase = z.string().optional();
 
 const Shop = resource("web.example.com/v1/Shop", { spec, status: z.strictObject({ phase }), conditions: true });
-/** Allows no condition but its own. */
+/** Allows only its own condition type. */
 const Strict = resource("web.example.com/v1/Strict", {
   spec,
   plural: "stricts",

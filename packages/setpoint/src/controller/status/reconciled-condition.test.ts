@@ -16,7 +16,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 
 const here = { namespace: "team" };
 
-/** Waits for the config map of its own name, in a process of its own. */
+/** Waits for the config map of its own name, in its own process. */
 const run = (name: string): Promise<LiveController> =>
   world.run(
     controller(Website, {
@@ -69,7 +69,7 @@ describe("Reconciled of two controllers of one kind", () => {
     await allow(later!);
     await world.clock.advance(60_000);
     expect(await shown()).toBe("True Succeeded");
-    // Both begin at once, so that one of the first two may be refused.
+    // Both start at once, so that one of the first two writes may be refused.
     expect(statusWrites()).toBeLessThanOrEqual(5);
   });
 
@@ -114,7 +114,7 @@ describe("Reconciled of two controllers of one kind", () => {
 
   it("is replaced if the response to its write was lost", async () => {
     await run("first");
-    // The request arrives; its answer does not.
+    // The request arrives; its response is lost.
     let isLost = false;
     world.loses = ({ method, path }) => {
       if (isLost || method !== "PATCH" || !path.includes("/status")) return false;

@@ -9,7 +9,7 @@ import { terminal, waitFor } from "../../loop/outcome.js";
 import { controller } from "../controller.js";
 import { failure, Website, World } from "../world.testing.js";
 
-/** An error answer of something that is no API server. */
+/** An error response of something that is no API server. */
 function errorPage(status: number, text: string): TransportResponse {
   const body = (async function* () {
     yield Buffer.from(text);

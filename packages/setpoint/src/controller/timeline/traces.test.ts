@@ -49,7 +49,7 @@ describe("traces, by the real OpenTelemetry SDK", () => {
     expect(map?.links.map(({ context }) => context.spanId)).toEqual([apply?.spanContext().spanId]);
     expect(patch?.parentSpanContext?.spanId).toBe(map?.spanContext().spanId);
     expect(site?.attributes).toMatchObject({ "setpoint.controller": "websites", "setpoint.outcome": "done" });
-    // The chain is known by resourceVersions alone: nothing of it is on the objects.
+    // The links come from resourceVersions only: the objects carry no trace context.
     const made = await world.client.get(ConfigMap, "a", { namespace: "team" });
     expect(JSON.stringify(made)).not.toContain(apply?.spanContext().traceId);
   });

@@ -9,7 +9,7 @@ describe("reflector: a kind that comes and goes", () => {
     if (path === "/apis") return json({ kind: "APIGroupList", groups });
     return json({ kind: "APIResourceList", resources: [{ name: "widgets" }] });
   };
-  /** As a real server answers for a group that it does not know. */
+  /** The response of a real server for an unknown group. */
   const notFound = () => ({ ...json("404 page not found", 404), headers: { "content-type": "text/plain" } });
 
   it("waits for a missing kind, and follows it as it appears, vanishes and comes back", async () => {

@@ -32,7 +32,7 @@ let state = 1;
 const noise = (): number => (state = (state * 48_271) % 2_147_483_647) & 0xff;
 const noiseOf = (length: number): Buffer => Buffer.from(Array.from({ length }, noise));
 
-/** Bodies that repeat pieces of one another, in any order and with anything between. */
+/** Bodies that repeat pieces of each other, in any order and with anything in between. */
 const piece = fc.oneof(
   fc.constantFrom('{"metadata":{"name":"', '","namespace":"default"}', "spec", '"é…"', "0".repeat(300)),
   fc.json(),

@@ -11,7 +11,7 @@ interface Meta {
   readonly managedFields?: unknown;
 }
 
-/** What the scanner found, in the words of the parser; undefined where it was not sure. */
+/** The scanner's result in the parser's form; undefined if it was unsure. */
 function scanned(text: string): { object: unknown; meta: Record<string, string> } | undefined {
   const around = Buffer.from(`xx${text}yy`);
   const [start, end] = [2, around.length - 2];

@@ -14,7 +14,7 @@ function read(object: Widget) {
   return incoming;
 }
 
-/** Counts the objects that are parsed. */
+/** Counts parsed objects. */
 class CountingStore extends Store<Widget> {
   parses = 0;
 

@@ -13,7 +13,7 @@ const plain = crdWith(z.object({ image: z.string() }));
 const wider = crdWith(z.object({ image: z.string(), color: z.string().optional() }));
 const narrower = crdWith(z.object({ image: z.string().max(3) }));
 
-/** A server that keeps one definition and establishes it after so many looks. */
+/** A server that keeps one definition and establishes it after so many reads. */
 class OneDefinition implements CrdClient {
   readonly requests: string[] = [];
   stored: CustomResourceDefinition | undefined;

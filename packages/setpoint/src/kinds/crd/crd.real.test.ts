@@ -33,7 +33,7 @@ const Port = z.object({
   protocol: z.enum(["TCP", "UDP"]).default("TCP"),
 });
 
-/** Everything that a schema can say. */
+/** Everything that a schema can express. */
 const Everything = resource("kinds.example.com/v1/Everything", {
   scope: "Cluster",
   shortNames: ["ev"],
@@ -114,7 +114,7 @@ const base = { image: "a/b", mode: null, source: { type: "none" } };
 describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
   it("is accepted and served, with everything that a schema can express", async () => {
     expect(await installCrd(client, Everything.crd())).toBe("created");
-    // A server says that a definition is established before it serves it, and before it tells of it.
+    // A server reports a definition as established before it serves and announces it.
     await vi.waitFor(() => client.list(Everything), soon);
     const discovered = await vi.waitFor(() => discoverKind(client, "kinds.example.com/v1/Everything"), soon);
     expect(discovered).toMatchObject({ plural: Everything.plural, scope: "Cluster" });

@@ -8,7 +8,7 @@ const names = fc.constantFrom("a", "b", "c", "with-dash", "namespace", "construc
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
 
-/** Without the keywords that were left out. */
+/** Drops keywords that are undefined. */
 function compact(schema: Record<string, unknown>): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 }
@@ -85,11 +85,11 @@ export const randomSchema: fc.Arbitrary<JsonSchema> = fc.letrec<{ any: JsonSchem
   ),
 })).any;
 
-/** A map to anything is an open object, which is another schema. */
+/** A map to any value is an open object, which is another schema. */
 const withContent = (schema: JsonSchema): JsonSchema =>
   Object.keys(schema).length === 0 ? { type: "boolean" } : schema;
 
-/** Values that may or may not fit the schemas above. */
+/** Values that may or may not match the schemas above. */
 export const randomValue: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", maxDepth: 3 },
@@ -101,7 +101,7 @@ export const randomValue: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue
   ),
 })).value;
 
-/** Values near a schema: of its type mostly, so that its constraints decide. */
+/** Values close to a schema: mostly of its type, so that its constraints decide. */
 export function valueFor(schema: JsonSchema): fc.Arbitrary<JsonValue> {
   const near = nearly(schema);
   return fc.oneof({ arbitrary: near, weight: 9 }, { arbitrary: randomValue, weight: 1 });

@@ -11,19 +11,19 @@ import { validateValue } from "./validation.js";
 const structural = (root: JsonSchema) =>
   toStructural(root, { path: "spec", root, refs: [], depth: 0, markers: {}, markersMet: new Set(), isBranch: false });
 
-/** Two schemas, alike often enough that one may take all that the other does. */
+/** Two schemas, often similar, so that one may accept everything that the other does. */
 const pair = randomSchema.chain((before) =>
   fc.tuple(fc.constant(before), fc.oneof(fc.constant(before), randomSchema, loosened(before))),
 );
 
-/** The schema with some of its keywords gone. */
+/** The schema without some of its keywords. */
 function loosened(schema: JsonSchema): fc.Arbitrary<JsonSchema> {
   return fc
     .subarray(Object.keys(schema).filter((keyword) => !/^(type|items|properties|anyOf)$/.test(keyword)))
     .map((gone) => Object.fromEntries(Object.entries(schema).filter(([keyword]) => !gone.includes(keyword))));
 }
 
-/** What a server keeps of a value: what is not declared is dropped before anything is checked. */
+/** The part of a value that a server keeps: it drops undeclared fields before validation. */
 function kept(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
   if (schema === undefined || value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map((item) => kept(item, schema.items as StructuralSchema | undefined));

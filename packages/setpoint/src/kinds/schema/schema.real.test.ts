@@ -50,7 +50,7 @@ describe("random schemas, on a real kube-apiserver", () => {
     const schemas = fc.sample(randomSchema, { numRuns: 40, seed: Number(process.env.SETPOINT_SEED) });
     const Random = kindOf(schemas, "Random");
     await installCrd(client, Random.crd());
-    // A server says that a definition is established before it serves it.
+    // A server reports a definition as established before it serves it.
     await vi.waitFor(() => client.list(Random), { timeout: 60_000 });
     const scenario = fc.nat(schemas.length - 1).chain((at) => fc.tuple(fc.constant(`f${at}`), valueFor(schemas[at]!)));
     let refusedByBoth = 0;
@@ -76,7 +76,7 @@ describe("random schemas, on a real kube-apiserver", () => {
   });
 });
 
-/** Whether the server's value is ours but for fields that it does not know. */
+/** Whether the server's value equals ours except for unknown fields. */
 function isPruned(theirs: unknown, ours: unknown): boolean {
   if (Array.isArray(theirs) && Array.isArray(ours)) {
     return theirs.length === ours.length && theirs.every((item, at) => isPruned(item, ours[at]));

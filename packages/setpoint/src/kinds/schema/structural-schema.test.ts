@@ -4,7 +4,7 @@ import { k8s } from "../k8s.js";
 import { resource } from "../resource.js";
 import type { Schema } from "./json-schema.js";
 
-/** The structural schema of a field of this schema. */
+/** The structural form of a field with this schema. */
 function structural(field: Schema): unknown {
   const isZod = "~standard" in field;
   const spec = isZod ? z.object({ field: field as z.ZodType }) : { type: "object", properties: { field } };
@@ -180,7 +180,7 @@ describe("the structural form of a schema", () => {
     expect(problems(JSON.parse(`{"${name}":"text"}`))).toEqual([]);
     expect(problems(JSON.parse(`{"${name}":1}`))).toHaveLength(1);
     expect(problems({})).toEqual([{ path: `spec.field.${name}`, message: "is required" }]);
-    // A field that no part has is no field, although every object seems to have one of that name.
+    // A required name without a property is dropped, although every JavaScript object inherits one of that name.
     expect(structural({ type: "object", properties: { a: { type: "string" } }, required: [name] })).not.toHaveProperty(
       "required",
     );

@@ -22,7 +22,7 @@ describe("a label selector", () => {
     expect(matchesLabels({}, { a: "b" })).toBe(true);
   });
 
-  // Answers of apimachinery 0.36 for the labels app=web, tier="", replicas=10.
+  // Results of apimachinery 0.36 for the labels app=web, tier="", replicas=10.
   it.each([
     ["app=web", true],
     ["app==web", true],

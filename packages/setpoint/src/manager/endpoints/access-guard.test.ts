@@ -63,14 +63,14 @@ describe("access by the cluster's RBAC", () => {
     await world.clock.advance(0);
     expect(await ask({ authorization: `Bearer ${nobody}` })).toEqual([403, 403, 403, 403, 403]);
     expect(await ask({ authorization: `Bearer ${reader}` })).toEqual([403, 403, 200, 400, 403]);
-    // It comes through a pod: a token that the API server takes as well would be in the hands of that pod.
+    // This header comes through a pod: a token that the API server accepts as well would be exposed to that pod.
     expect(await ask({ "x-setpoint-authorization": `Bearer ${reader}` })).toEqual([401, 401, 401, 401, 401]);
     const bound = { audiences: ["setpoint.dev/timeline"] };
     const proxied = await tokenFor(world.client, "proxied", ["/rbac", "/debug/profile"], bound);
     await world.clock.advance(0);
     expect(await ask({ "x-setpoint-authorization": `Bearer ${proxied}` })).toEqual([403, 403, 200, 400, 403]);
     expect(await ask({ authorization: `Bearer ${proxied}` })).toEqual([401, 401, 401, 401, 401]);
-    // Nobody can say who may see it: then nobody may.
+    // If no review is possible, nobody gets access.
     world.fault = ({ path }) => (path.includes("reviews") ? new Error("out of reach") : undefined);
     expect(await ask({ authorization: `Bearer ${reader}` })).toEqual([500, 500, 500, 500, 500]);
   });

@@ -20,7 +20,7 @@ function certificateFor(host: string): KeyPair {
   return issueCertificate({ commonName: host, hosts: [host], ...validity }, authority);
 }
 
-/** A folder as a mounted Secret has it, gone when the test is. */
+/** A folder like that of a mounted Secret, deleted after the test. */
 function folderOf(pair: KeyPair): string {
   const folder = mkdtempSync(join(tmpdir(), "certificate-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -68,7 +68,7 @@ describe("metrics by HTTPS", () => {
     await manager.start();
     const hosts = async (): Promise<string | undefined> => (await secureRequest(`${manager.metricsUrl}/metrics`)).hosts;
     expect(await hosts()).toBe("DNS:first.example.com");
-    // Half of it is there: the key of another.
+    // Half replaced: the key belongs to another certificate.
     put(folder, {
       ...certificateFor("second.example.com"),
       privateKey: certificateFor("third.example.com").privateKey,
@@ -77,7 +77,7 @@ describe("metrics by HTTPS", () => {
     await expect.poll(() => errors).toMatchObject([{ code: "METRICS_CERTIFICATE_INVALID" }]);
     expect(await hosts()).toBe("DNS:first.example.com");
     put(folder, certificateFor("third.example.com"));
-    // Files are read in real time: the next look is set when the one before has ended.
+    // Files are read in real time: the next check is scheduled when the previous one has ended.
     await expect
       .poll(async () => {
         await world.clock.advance(60_000);

@@ -36,7 +36,7 @@ describe("an endpoint server", () => {
       .filter(({ internal, family }) => !internal && family === "IPv4");
     const others = [
       ...own.map(({ address }) => ({ host: address })),
-      // A mesh hands on what comes from elsewhere under such an address. Other systems do not have them all.
+      // A mesh forwards remote callers from such an address. Only Linux has all loopback addresses.
       ...(process.platform === "linux" ? [{ host: "127.0.0.1", localAddress: "127.0.0.6" }] : []),
     ];
     const statuses = others.map(async (from) => (await asked({ ...from, port, path })).statusCode);

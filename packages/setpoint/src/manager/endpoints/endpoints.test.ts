@@ -38,7 +38,7 @@ describe("guards of endpoints", () => {
     expect((await loopbackOnly(request({ host: "localhost" })))?.status).toBe(403);
     for (const host of ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "[::1]"])
       expect(await loopbackOnly(request({ host }, true))).toBeUndefined();
-    // A page whose name was made to lead here is on this machine, too, and none of its owner's.
+    // A foreign page whose name resolves to this machine (DNS rebinding) is refused.
     for (const host of ["pages.example:8080", "127.0.0.1.pages.example", "localhost.pages.example"])
       expect((await loopbackOnly(request({ host }, true)))?.status).toBe(403);
     const guard = reviewedAccess(client, { clock: world.clock });

@@ -37,7 +37,7 @@ describe("health", () => {
     const paths = ["/livez", "/healthz", "/readyz", "/readyz?verbose"];
     for (const path of paths) expect(await shown(manager, path)).not.toMatch(data);
     expect(await shown(manager, "/readyz")).toBe("[+]controllers ok\nok\n");
-    // Its watches end, and cannot be begun again.
+    // Its watches end, and cannot be restarted.
     world.fault = ({ path }) => (path.includes("websites") ? new Error("cut off") : undefined);
     await world.clock.advance(900_000);
     expect(await shown(manager, "/readyz")).toContain("cut off");

@@ -40,7 +40,7 @@ describe("leader elector", () => {
     const took = second.acquire(new AbortController().signal);
     await world.clock.advance(60_000);
     expect([first.isLeading, second.isLeading]).toEqual([true, false]);
-    // The first stops renewing without a word, as a killed process would.
+    // The first stops renewing silently, like a killed process.
     world.fault = (request) => (JSON.stringify(request.body ?? "").includes('"one"') ? new Error("gone") : undefined);
     await world.clock.advance(40_000);
     await took;

@@ -4,7 +4,7 @@ import { CustomResourceDefinition } from "../../kinds/builtin/apiextensions.k8s.
 import { LeaderProcess } from "./leader-process.testing.js";
 import { ASKED, after, checked, create, PATHS, type Path, shop } from "./lease-paths.testing.js";
 
-/** A process that leads, and has done what comes before. */
+/** A leading process that has done everything before the tested request. */
 async function leading(world: World, path: Path): Promise<LeaderProcess> {
   const webhooks = { service: { namespace: "team", name: "hooks" }, port: 0, clock: world.clock };
   const process = new LeaderProcess(world, { webhooks });
@@ -15,7 +15,7 @@ async function leading(world: World, path: Path): Promise<LeaderProcess> {
   return process;
 }
 
-/** Brings the request about, and all that comes of it, to the end of the process. */
+/** Causes the request and all its consequences, until the process ends. */
 async function goOn(world: World, process: LeaderProcess, path: Path): Promise<void> {
   let isBegun = false;
   void path

@@ -39,7 +39,7 @@ await run(works, { leaderElection: ${JSON.stringify({ namespace, name: "busy", .
 `;
 const OPERATOR = operatorWith(TIMES);
 
-/** Waits for the answer to a write. */
+/** Waits for the response to a write. */
 const IN_FLIGHT = `
 import { controller, run } from "setpoint";
 import { ConfigMap } from "setpoint/kinds/v1";
@@ -108,7 +108,7 @@ describe("an election in a thread of its own", () => {
       await using operator = new BuiltProcess(operatorWith(times), plane.kubeconfig);
       await client.create(ConfigMap, { metadata: { namespace, name: "work" } });
       await until(() => operator.output.includes("begins"));
-      // In the midst of its blocking: no message reaches it before it writes.
+      // While it blocks: no message reaches it before it writes.
       await client.delete(Lease, "busy", { namespace });
       const common = { client, clock: systemClock, random: systemRandom, ...times };
       await using other = new LeaderElector({ ...common, namespace, name: "busy", identity: "other" });
@@ -129,7 +129,7 @@ describe("an election in a thread of its own", () => {
       await using operator = new BuiltProcess(OPERATOR, plane.kubeconfig);
       await client.create(ConfigMap, { metadata: { namespace, name: "work" } });
       await until(() => operator.output.includes("begins"));
-      // In the midst of its blocking: when it goes on, it writes before any timer of its loop has fired.
+      // While it blocks: when it continues, it writes before any timer of its loop has fired.
       operator.process.kill("SIGSTOP");
       const common = { client, clock: systemClock, random: systemRandom, ...TIMES };
       await using other = new LeaderElector({ ...common, namespace, name: "busy", identity: "other" });
@@ -166,7 +166,7 @@ describe("an election in a thread of its own", () => {
   );
 });
 
-/** A way to a control plane on which nothing comes back once it has fallen silent. */
+/** A proxy to a control plane that can stop forwarding responses. */
 class SilentWay implements AsyncDisposable {
   readonly #target: string;
   readonly #server: Server;
@@ -194,7 +194,7 @@ class SilentWay implements AsyncDisposable {
     return new URL(/https:[^\s"']+/.exec(this.#target)![0]);
   }
 
-  /** Leads to the control plane by this way. */
+  /** A kubeconfig that uses this proxy. */
   get kubeconfig(): string {
     const { hostname, port } = this.#url;
     const own = (this.#server.address() as AddressInfo).port;

@@ -17,7 +17,7 @@ const SECONDS_120 = 120_000;
 const here = { namespace: "default" };
 const labels = { watched: "yes" };
 
-/** Writes a line for each step that it handles; what is called slow waits for a file, and is marked with a request after that. */
+/** Writes a line for each handled step; a slow object waits for a file, and is then marked by a request. */
 const WATCHER = `
 import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";

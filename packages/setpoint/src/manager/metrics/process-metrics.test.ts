@@ -6,7 +6,7 @@ import { collectProcess } from "./process-metrics.js";
 describe("the metrics of the process", () => {
   const registry = new MetricRegistry();
   collectProcess(registry);
-  // As of a second manager: not counted twice.
+  // A second manager: the values are not counted twice.
   collectProcess(registry);
   const value = (name: string): number => {
     const line = registry

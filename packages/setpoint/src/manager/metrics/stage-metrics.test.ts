@@ -11,7 +11,7 @@ import { MetricRegistry } from "./metric-registry.js";
 
 const KIND = 'kind="web.example.com/v1/Website"';
 
-/** What a manager shows of a series now; not a number where there is none. */
+/** The current value of a manager's series; NaN if there is none. */
 const shownBy = (manager: Manager, series: string): number => {
   const line = manager.metrics
     .exposition()
@@ -113,7 +113,7 @@ it("counts an object at each stage of its way, from a cold start to its end", as
   await manager.add(audit);
   const value = (series: string): number => shownBy(manager, series);
 
-  // Cold start: the list brings the object, to the reconciler and to the watcher.
+  // Cold start: the list delivers the object to the reconciler and to the watcher.
   await manager.start();
   await world.clock.advance(1_000);
   expect(value('leader_election_master_status{name="setpoint"}')).toBe(1);
@@ -149,7 +149,7 @@ it("counts an object at each stage of its way, from a cold start to its end", as
   ).toBe(1);
   expect(value("sites_failures_left")).toBe(1);
 
-  // Hot path: an update that fails once, then its retry; the watcher gives up after two tries.
+  // Hot path: an update that fails once, then its retry; the watcher gives up after two attempts.
   const before = value(`informer_events_total{event_type="UPDATE",${KIND}}`);
   const failedBefore = value(`watcher_errors_total{event_type="UPDATE",${KIND}}`);
   await world.client.patch(Website, "a", { type: "merge", body: { spec: { image: "broken" } } }, { namespace: "team" });
@@ -172,7 +172,7 @@ it("counts an object at each stage of its way, from a cold start to its end", as
   expect(value(`ongoing_reconcile_events{event_type="UPDATE",${KIND}}`)).toBe(0);
   expect(value(`concurrent_watcher_queue_depth{${KIND}}`)).toBe(0);
 
-  // In the midst of a run: one at its worker, one in line.
+  // During a run: one at its worker, one queued.
   let release = (): void => {};
   gate = new Promise((resolve) => {
     release = resolve;
@@ -192,7 +192,7 @@ it("counts an object at each stage of its way, from a cold start to its end", as
   await world.client.delete(Website, "b", { namespace: "team" });
   await world.clock.advance(1_000);
 
-  // Its end.
+  // Deletion.
   await world.client.delete(Website, "a", { namespace: "team" });
   await world.clock.advance(5_000);
   expect(value(`informer_events_total{event_type="DELETE",${KIND}}`)).toBe(2);

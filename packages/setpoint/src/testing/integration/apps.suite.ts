@@ -47,7 +47,7 @@ export function appSuite(given: () => IntegrationWorld): void {
       return manager;
     }
 
-    /** An API server calls webhooks a moment after it has stored them, and until then those that were there before. */
+    /** An API server calls webhooks a moment after it has stored them, and the previous ones until then. */
     async function untilAsked(manager: Manager, { validate, mutate }: Partial<AppOptions>): Promise<void> {
       const { client } = given();
       const probe = { ...here, name: "probe" };

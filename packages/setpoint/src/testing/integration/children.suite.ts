@@ -35,7 +35,7 @@ const websites = () =>
     },
   });
 
-/** A ConfigMap of the object's name with this data. */
+/** A ConfigMap with the object's name and this data. */
 const withMap = (data: Readonly<Record<string, string>>) =>
   controller(Website, {
     owns: [ConfigMap],
@@ -149,7 +149,7 @@ export function childSuite(given: () => IntegrationWorld): void {
 
     it("in another cluster are read, written and garbage-collected like local ones", async () => {
       const world = given();
-      // Another connection is another cluster to a manager, whatever is behind it.
+      // Another connection is another cluster to a manager, even to the same server.
       await using edge = await world.connect();
       const where = { namespace: "other" };
       const manager = await world.run(

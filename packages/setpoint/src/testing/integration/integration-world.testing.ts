@@ -28,9 +28,9 @@ export const here = { namespace };
 
 /** An API server with two namespaces and a kind, and the processes that a test starts on it. */
 export class IntegrationWorld implements AsyncDisposable {
-  /** An administrator's. */
+  /** An administrator's client. */
   readonly client: Client;
-  /** What managers changed in the running test: `apply Deployment`, `patch Website status`. Events are left out. */
+  /** The writes of managers in the running test: `apply Deployment`, `patch Website status`. Without events. */
   readonly writes: string[] = [];
   readonly #server: Server;
   readonly #folder: string;
@@ -50,7 +50,7 @@ export class IntegrationWorld implements AsyncDisposable {
     return new IntegrationWorld(server, client, await mkdtemp(join(tmpdir(), "setpoint-integration-")));
   }
 
-  /** Starts a manager with a connection of its own, as a process would have. */
+  /** Starts a manager with its own connection, like a process. */
   async run(loops: readonly (Loop | App)[], options: Partial<ManagerOptions> = {}): Promise<Manager> {
     const client = options.client ?? (await this.connect());
     const manager = new Manager({ grace: 1_000, ...options, client });
@@ -78,7 +78,7 @@ export class IntegrationWorld implements AsyncDisposable {
     return status.token;
   }
 
-  /** A client that is a ServiceAccount, by a token of its own. */
+  /** A client with the token of a ServiceAccount. */
   async connectAs(account: string): Promise<Client> {
     const token = await this.tokenOf(account);
     const config = parse(await readFile(this.#server.kubeconfig, "utf8")) as { users: { name: string }[] };
@@ -104,7 +104,7 @@ export class IntegrationWorld implements AsyncDisposable {
     return this.client.find(ConfigMap, name, { namespace: where });
   }
 
-  /** Ends what a test has started, and takes away what it has left. */
+  /** Stops what a test has started, and deletes what it has left. */
   async reset(): Promise<void> {
     for (const { manager } of this.#started) await manager.stop();
     for (const { client } of this.#started) await client[Symbol.asyncDispose]();
@@ -138,7 +138,7 @@ export class IntegrationWorld implements AsyncDisposable {
   }
 }
 
-/** Tries until it holds. */
+/** Retries until it holds. */
 export async function eventually(check: () => Promise<void> | void): Promise<void> {
   for (let tries = 300; ; tries--) {
     try {
@@ -150,5 +150,5 @@ export async function eventually(check: () => Promise<void> | void): Promise<voi
   }
 }
 
-/** Long enough for whatever would follow to have begun. */
+/** Long enough for any consequence to have started. */
 export const settled = (): Promise<void> => systemClock.sleep(700);

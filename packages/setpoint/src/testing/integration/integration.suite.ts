@@ -6,7 +6,7 @@ import { IntegrationWorld, type Server } from "./integration-world.testing.js";
 import { managerSuite } from "./managers.suite.js";
 import { watcherSuite } from "./watchers.suite.js";
 
-/** What controllers, watchers, apps and the manager promise, on whatever API server. */
+/** The guarantees of controllers, watchers, apps and the manager, on any API server. */
 export function integrationSuite(title: string, start: () => Promise<Server>): void {
   describe(`on ${title}`, () => {
     let world: IntegrationWorld;

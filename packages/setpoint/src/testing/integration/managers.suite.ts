@@ -34,7 +34,7 @@ export function managerSuite(given: () => IntegrationWorld): void {
   describe("managers", () => {
     const image = async (): Promise<string | undefined> => (await given().map("a"))?.data?.image;
 
-    /** The account with exactly what the controller declares; the binding is left to the test. */
+    /** The account with exactly the controller's declared rules; the test creates the binding. */
     async function createAccount(): Promise<JsonObject> {
       const { client } = given();
       const manifests = rbacManifests(rbacRules([websites()]), { name: ACCOUNT, ...here });
