@@ -152,7 +152,7 @@ describe("tools of other servers", () => {
       "http://v.ns:9/x",
     ],
     [
-      "a protocol that is none",
+      "an invalid protocol",
       { ports: [{ port: 7 }] },
       { "kagent.dev/mcp-service-protocol": "sse" },
       "http://v.ns:7/mcp",

@@ -21,7 +21,7 @@ describe("the database of a project", () => {
     ],
     ["a variable", { ".env": "connector.duckdb.path=x.db\n" }, "x.db"],
     [
-      "a connector that nobody builds in",
+      "a connector in which nothing is built",
       { "connectors/own.yaml": "type: connector\ndriver: duckdb\npath: x.db\n" },
       ".setpoint/main.duckdb",
     ],

@@ -47,7 +47,7 @@ describe("JSON patch", () => {
     ["a path through a scalar", [{ op: "add", path: "/a/b/c", value: 1 }]],
     ["removing a missing field", [{ op: "remove", path: "/zzz" }]],
     ["an index beyond the end", [{ op: "add", path: "/list/3", value: 1 }]],
-    ["an index that is none", [{ op: "remove", path: "/list/x" }]],
+    ["an invalid index", [{ op: "remove", path: "/list/x" }]],
     ["moving a missing field", [{ op: "move", from: "/zzz", path: "/q" }]],
     ["an unknown operation", [{ op: "frobnicate", path: "/a" }]],
     ["no path", [{ op: "add", value: 1 }]],

@@ -7,7 +7,7 @@ describe("merge patch", () => {
     ["replaces, adds and removes", { a: 1, b: 2 }, { a: 3, b: null, c: 4 }, { a: 3, c: 4 }],
     ["merges objects", { a: { b: 1, c: 2 } }, { a: { b: null, d: 3 } }, { a: { c: 2, d: 3 } }],
     ["replaces lists", { a: [1, 2] }, { a: [3] }, { a: [3] }],
-    ["drops nulls of what is new", { a: 1 }, { b: { c: null, d: [{ e: null }] } }, { a: 1, b: { d: [{}] } }],
+    ["drops nulls of new objects", { a: 1 }, { b: { c: null, d: [{ e: null }] } }, { a: 1, b: { d: [{}] } }],
     ["puts an object where a scalar was", { a: 1 }, { a: { b: null, c: 1 } }, { a: { c: 1 } }],
     ["puts a scalar where an object was", { a: { b: 1 } }, { a: 1 }, { a: 1 }],
   ])("%s", (_name, object, patch, expected) => {

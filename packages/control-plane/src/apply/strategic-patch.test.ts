@@ -79,14 +79,14 @@ describe("strategic merge patch", () => {
       { merged: [{ name: "b" }, { name: "c" }, { name: "a" }] },
     ],
     [
-      "sets the order of what it merges",
+      "sets the order of merged items",
       { merged: [{ name: "a", v: 1 }] },
       { "$setElementOrder/merged": [{ name: "b" }, { name: "a" }], merged: [{ name: "b" }] },
       { merged: [{ name: "b" }, { name: "a", v: 1 }] },
     ],
     ["removes by null", { name: "x", strategy: { a: 1 } }, { name: null, strategy: { a: null } }, { strategy: {} }],
     [
-      "drops nulls and directives of what is new",
+      "drops nulls and directives of new objects",
       {},
       { strategy: { a: null, b: { $patch: "delete" }, c: 1 } },
       { strategy: { c: 1 } },

@@ -42,7 +42,7 @@ describe("PlainRequests", () => {
     ["no host", "GET / HTTP/1.1\r\n\r\n"],
     ["two hosts", "GET / HTTP/1.1\r\nhost: x\r\nhost: y\r\n\r\n"],
     ["two lengths", "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\na"],
-    ["a length that is none", "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: +1\r\n\r\na"],
+    ["an invalid length", "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: +1\r\n\r\na"],
     ["a body in chunks", "POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
     ["a question before the body", "POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n\r\n"],
     ["another protocol", "GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"],

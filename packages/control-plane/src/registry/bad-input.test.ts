@@ -51,7 +51,7 @@ describe("invalid input", () => {
     ["objects as deep as the stack", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`, "application/json"],
     ["YAML as deep as the stack", `metadata: ${"[".repeat(20_000)}${"]".repeat(20_000)}`, "application/yaml"],
     ["a label value with a colon", '{"metadata":{"name":"a","labels":{"x":"a:b"}}}', "application/json"],
-    ["a name that is none", '{"metadata":{"name":"../etc"}}', "application/json"],
+    ["an invalid name", '{"metadata":{"name":"../etc"}}', "application/json"],
   ])("%s is refused", async (_what, body, type) => {
     const { status, body: answer } = await post(body, type);
     expect([400, 422]).toContain(status);

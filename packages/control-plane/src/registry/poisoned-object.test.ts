@@ -86,16 +86,16 @@ describe("a snapshot", () => {
     ["an object without metadata", ({ metadata: _metadata, ...rest }) => rest],
     ["a text for an object", () => "x"],
     [
-      "labels that are none",
+      "invalid labels",
       (object) => ({ ...object, metadata: { ...(object.metadata as object), labels: { a: 1 } } }),
     ],
     [
-      "owners that are none",
+      "invalid owners",
       (object) => ({ ...object, metadata: { ...(object.metadata as object), ownerReferences: [1] } }),
     ],
     ["another name than its key", (object) => ({ ...object, metadata: { ...(object.metadata as object), name: "y" } })],
     ["a field of another type", (object) => ({ ...object, data: [1] })],
-    ["what nests too deep", (object) => ({ ...object, x: JSON.parse(`${'{"a":'.repeat(1200)}1${"}".repeat(1200)}`) })],
+    ["too deep nesting", (object) => ({ ...object, x: JSON.parse(`${'{"a":'.repeat(1200)}1${"}".repeat(1200)}`) })],
   ];
 
   it.each(poisons)(

@@ -73,7 +73,7 @@ const WORK: Readonly<Record<string, (size: number) => () => unknown>> = {
     const bytes = Buffer.concat(times(size, (at) => field(1, entry(at))));
     return () => decodeMessage(podMessage, bytes);
   },
-  "protobuf: fields that nobody knows": (size) => {
+  "protobuf: unknown fields": (size) => {
     const bytes = Buffer.concat(times(size, () => field(15, Buffer.from("x"))));
     return () => decodeMessage(podMessage, bytes);
   },
@@ -103,7 +103,7 @@ const WORK: Readonly<Record<string, (size: number) => () => unknown>> = {
     const object = { ...configMap(keyed(size, "2")), metadata: live.metadata! };
     return () => trackUpdate(context("e"), live, object);
   },
-  "an apply that takes fields over and gives others up": (size) => {
+  "an apply that takes over some fields and drops others": (size) => {
     const live = applyServerSide(context("a"), undefined, configMap(keyed(size, "1")));
     const stored = { ...live, metadata: { ...(live.metadata as JsonObject), uid: "u" } };
     const config = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, data: keyed(size / 2, "2") };

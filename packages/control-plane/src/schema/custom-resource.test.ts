@@ -103,7 +103,7 @@ describe("checking a custom resource", () => {
       ["spec.template.apiVersion: Required value", "spec.template.kind: Required value"],
     ],
     [
-      "an embedded resource with metadata that is none",
+      "an embedded resource with invalid metadata",
       {
         size: 1,
         template: { apiVersion: "v1", kind: "Pod", metadata: { name: "X_", labels: { a: "b c" } } },

@@ -92,7 +92,7 @@ const decoders: readonly [string, (size: number) => number][] = [
     },
   ],
   [
-    "the order of what field validation found [7a]",
+    "the order of field validation findings [7a]",
     (size) => {
       const { value, reads } = countedValue(nested(500, keyed(size, 1)));
       const path = `${times(500, () => "a").join(".")}.k`;

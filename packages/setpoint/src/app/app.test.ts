@@ -106,14 +106,14 @@ describe("app", () => {
     ["a kind among loops", { loops: [Order] }, "loops[0] is "],
     ["a validator among loops", { loops: [validating(Order, {})] }, "loops[0] is validator of Order, no controller"],
     ["a handler among validators", { validate: [mutating(Order, {})] }, "validate[0] is mutator of Order, no"],
-    ["a route that is none", { routes: [{ path: "x" }] }, 'routes[0] is {"path":"x"}, no'],
+    ["an invalid route", { routes: [{ path: "x" }] }, 'routes[0] is {"path":"x"}, no'],
     [
       "a misspelt handler",
       { validate: [validating(Order, { create: nothing, udpate: nothing } as never)] },
       "the validator of shop.example.com/v1/Order: there is no option udpate; there are create, update, delete",
     ],
     [
-      "a policy that is none",
+      "an invalid policy",
       { validate: [validating(Order, { create: nothing, failurePolicy: "ignore" } as never)] },
       'failurePolicy is "ignore", not Fail or Ignore',
     ],
@@ -123,12 +123,12 @@ describe("app", () => {
       'create is "x", not a function',
     ],
     [
-      "a time-out that no server takes",
+      "a time-out that no server accepts",
       { validate: [validating(Order, { create: nothing, timeoutSeconds: 60 })] },
       "timeoutSeconds is 60, not 1 to 30",
     ],
     [
-      "a selector that is none",
+      "an invalid selector",
       { mutate: [mutating(Order, { create: nothing, namespaceSelector: "team=a" } as never)] },
       'namespaceSelector is "team=a", not a label selector',
     ],

@@ -35,7 +35,7 @@ describe("controller", () => {
 
   it.each<[string, object, string]>([
     ["no reconcile", { reconcile: undefined }, "reconcile is undefined, not a function"],
-    ["a finalize that is none", { finalize: true }, "finalize is true, not a function"],
+    ["an invalid finalize", { finalize: true }, "finalize is true, not a function"],
     ["a misspelt option", { finalise: reconcile }, "there is no option finalise; there are name, owns, uses"],
     [
       "a kind that an import in a circle left out",
@@ -62,17 +62,17 @@ describe("controller", () => {
       { uses: [{ kind: ConfigMap, namespace: "all" }] },
       "uses[0]: there is no option namespace; there are kind, namespaces",
     ],
-    ["a match that is none", { when: { matches: "spec" } }, "when.matches is spec, not a function"],
+    ["an invalid match", { when: { matches: "spec" } }, "when.matches is spec, not a function"],
     [
-      "a trigger that is none",
+      "an invalid trigger",
       { triggers: ["10m"] },
       "triggers[0]: 10m is not a trigger: use every(…), or an object with name and start",
     ],
     ["a namespace in place of a list", { namespaces: "team" }, 'namespaces is team; expected "all"'],
-    ["a selector that is none", { labelSelector: "a in b" }, "labelSelector: "],
-    ["a verb that is none", { writes: ["get"] }, "writes: get is not one of create, update, patch, delete, status"],
+    ["an invalid selector", { labelSelector: "a in b" }, "labelSelector: "],
+    ["an invalid verb", { writes: ["get"] }, "writes: get is not one of create, update, patch, delete, status"],
     ["a path in place of a list", { when: { changed: "spec" } }, "when.changed is spec, not a list of names"],
-    ["a factor that is none", { retry: { factor: Number.NaN } }, "retry.factor is NaN, not 1 or more"],
+    ["an invalid factor", { retry: { factor: Number.NaN } }, "retry.factor is NaN, not 1 or more"],
   ])("refuses %s, with a message", (_, options, message) => {
     expect(() => controller(Website, { reconcile, ...options })).toThrow(
       expect.objectContaining({ code: "CONTROLLER_INVALID", message: expect.stringContaining(message) }),

@@ -91,43 +91,43 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     from: "if (busy !== undefined) found.add(busy);",
     to: "",
   },
-  "repeats after a crash what the crash did not interrupt": {
+  "repeats runs after a crash that it did not interrupt": {
     breaks: 7,
     file: "graph/reduce.ts",
     from: 'if (record.began) causes.push({ type: "interrupted" });',
     to: 'causes.push({ type: "interrupted" });',
   },
-  "takes a self-update for one by somebody else": {
+  "mistakes a self-update for a foreign one": {
     breaks: 9,
     file: "graph/edits.ts",
     from: "if (by !== undefined && node.run === by) updateOwnRun(draft, updated, by);",
     to: "if (by === -1) updateOwnRun(draft, updated, by);",
   },
-  "publishes what a cancelled run returned": {
+  "publishes the result of a cancelled run": {
     breaks: 5,
     file: "graph/reduce.ts",
     from: "if (run.cancelled) endCancelled(draft, node);",
     to: 'if (run.cancelled && run.phase !== "reconcile") endCancelled(draft, node);',
   },
-  "brings a resource to rest below one that is at work": {
+  "settles a resource below one that is running": {
     breaks: 3,
     file: "graph/scheduling.ts",
     from: "const isBelowWork = node.unsettledRefs > 0 && node.meta.deletedOn === undefined;",
     to: "const isBelowWork = false;",
   },
-  "forgets to look again at what waits": {
+  "forgets to recheck waiting resources": {
     breaks: 1,
     file: "graph/reduce.ts",
     from: "...(result.due && !isDueNow ? { due: result.due } : {}),",
     to: "",
   },
-  "tells nobody that a ref has finished": {
+  "does not notify dependents of a finished ref": {
     breaks: 6,
     file: "graph/scheduling.ts",
     from: 'if (ran && !isWaiting) tellChildren(draft, node, "finished");',
     to: "",
   },
-  "counts what one run takes of the capacity, but not what others do": {
+  "counts only the capacity of one run, not of others": {
     breaks: 15,
     file: "graph/dispatch.ts",
     from: "(used[name] ?? 0) + weight <= capacity[name]!",

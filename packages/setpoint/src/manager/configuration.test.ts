@@ -96,8 +96,8 @@ describe("the configuration of a manager", () => {
       { file: file("b.yaml", "leaderElection: { laese: 1s }") },
       "b.yaml: leaderElection.laese: there",
     ],
-    ["a section that is none", { file: file("c.yaml", "apps: 3") }, "c.yaml: apps: expected fields with values"],
-    ["a file that is not there", { file: join(folder, "none.yaml") }, "none.yaml: ENOENT"],
+    ["an invalid section", { file: file("c.yaml", "apps: 3") }, "c.yaml: apps: expected fields with values"],
+    ["a missing file", { file: join(folder, "none.yaml") }, "none.yaml: ENOENT"],
   ])("names %s that cannot be read", async (_what, sources, message) => {
     await expect(readConfiguration(sources)).rejects.toMatchObject({
       code: "CONFIGURATION_INVALID",

@@ -159,7 +159,7 @@ describe("rules of a schema", () => {
     ["a set and a list in another order", "self.set + ['c', 'a'] == ['c', 'b', 'a']", true],
     ["a set, a list and a list", "(self.set + ['c']) + ['a', 'd'] == ['d', 'c', 'b', 'a']", true],
     ["a list and a set", "['c'] + self.set == ['a', 'b', 'c']", false],
-    ["what a loop has built, which stays", "[self.set.map(x, x)].all(l, size(l + ['c']) == 3 && size(l) == 2)", true],
+    ["the result of a macro, which is unchanged", "[self.set.map(x, x)].all(l, size(l + ['c']) == 3 && size(l) == 2)", true],
     ["nothing and a set, which is the set", "[] + self.set == ['b', 'a']", true],
     ["keyed items and some of them", "self.keyed + self.keyed.filter(e, e.k == 'y') == self.keyed.reverse()", true],
     ["items that once had keys", "self.keyed.filter(e, true) + [] == self.keyed.reverse()", false],
@@ -176,7 +176,7 @@ describe("rules of a schema", () => {
   it.each([
     ["a list", "[1]", "*types.baseList"],
     ["a sum of lists", "[1] + [2]", "*types.concatList"],
-    ["a sum that begins with what a loop has built", "self.list.map(x, x) + [1]", "*types.concatList"],
+    ["a sum that begins with the result of a macro", "self.list.map(x, x) + [1]", "*types.concatList"],
     ["a list of the object", "self.list", "*common.unstructuredList"],
     ["a sum that begins with it", "self.list + [2]", "*common.unstructuredList"],
     ["a set of the object", "self.set", "*common.unstructuredSetList"],

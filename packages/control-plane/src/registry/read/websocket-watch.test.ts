@@ -89,7 +89,7 @@ describe("a watch over a WebSocket", () => {
   it.each([
     ["no origin", WATCH, { origin: "" }, 403],
     ["several protocols", WATCH, { "sec-websocket-protocol": "a, b" }, 400],
-    ["a resourceVersion that is none", `${WATCH}&resourceVersion=x`, {}, 500],
+    ["an invalid resourceVersion", `${WATCH}&resourceVersion=x`, {}, 500],
     ["a list, which needs no WebSocket", WATCH.replace("watch=true", "limit=1"), {}, 200],
     ["another protocol than WebSocket", `${WATCH}&timeoutSeconds=1`, { upgrade: "SPDY/3.1" }, 200],
   ])("answers without a WebSocket: %s", async (_what, path, headers, status) => {

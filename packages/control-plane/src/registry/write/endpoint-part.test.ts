@@ -97,7 +97,7 @@ describe("pods/ephemeralcontainers", () => {
     ["removes one", [], /existing ephemeral containers "debug" may not be removed/],
     ["changes one", [{ ...debug, image: "other" }], /existing ephemeral containers "debug" may not be changed/],
     [
-      "takes a name twice",
+      "uses a name twice",
       [debug, { ...debug, name: "main" }],
       /ephemeralContainers\[1\].name: Duplicate value: "main"/,
     ],

@@ -17,7 +17,7 @@ describe("the place of an API server", () => {
     ["a remote one behind an ssh tunnel", "elsewhere", "https://127.0.0.1:16443", at("10.0.0.5", 6443)],
     ["one behind the usual port of https", "elsewhere", "https://127.0.0.1", at("10.0.0.5", 6443)],
     ["a remote one", "elsewhere", "https://cluster.example.com:6443", at("192.168.1.20", 6443)],
-    ["one whose port is forwarded as it is", "unsure", "https://127.0.0.1:6443", at("192.168.5.15", 6443)],
+    ["one whose port is forwarded unchanged", "unsure", "https://127.0.0.1:6443", at("192.168.5.15", 6443)],
   ])("of %s is %s", (_what, place, server, advertised) => {
     expect(serverPlace(server, advertised, own)).toMatchObject({ type: place });
   });

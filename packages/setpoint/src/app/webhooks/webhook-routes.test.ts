@@ -54,7 +54,7 @@ describe("routes of a webhook server", () => {
 
   it.each<[string, object]>([
     ["a header with a line break", { status: 200, headers: { "x-echo": "a\nb" }, body: "" }],
-    ["a status that is none", { status: 99, body: "" }],
+    ["an invalid status", { status: 99, body: "" }],
     ["a status that ends no request", { status: 102, body: "" }],
     ["a body that is neither text nor bytes", { status: 200, body: { a: 1 } }],
     ["nothing at all", undefined as never],

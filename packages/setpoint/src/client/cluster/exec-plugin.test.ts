@@ -117,7 +117,7 @@ describe("an exec plugin", () => {
     ["returns no status", undefined, API_VERSION, "it returned no status"],
     ["returns nothing of use", {}, API_VERSION, "it returned neither a token nor a client certificate"],
     ["returns half a pair", { clientKeyData: "secret" }, API_VERSION, "without the other"],
-    ["returns a time that is none", { token: "secret", expirationTimestamp: "soon" }, API_VERSION, "is no time"],
+    ["returns an invalid time", { token: "secret", expirationTimestamp: "soon" }, API_VERSION, "is no time"],
   ])("fails with the field's name and without its secrets if it %s", async (_, status, apiVersion, message) => {
     const { plugin: credentials } = await plugin();
     await answers(status, apiVersion);

@@ -216,7 +216,7 @@ describe("a request of HTTP/1.1", () => {
     ["a line break in a header's name", { headers: { "x\r\ny": "a" } }],
     ["a line break in the path", { path: "/a\r\nHost: evil" }],
     ["a space in the path", { path: "/a b" }],
-    ["a path that is none", { path: "http://evil/" }],
+    ["an invalid path", { path: "http://evil/" }],
   ])("with %s is refused before it is sent", async (_, change) => {
     const seen: TransportRequest[] = [];
     await using opened = await open(

@@ -201,7 +201,7 @@ describe("reflector: watches", () => {
   it.each([
     ["are off", 0, 0, 1],
     ["go on for 30 s", 30_000, 0, 32],
-    ["begin anew after a quiet minute", 30_000, 10, 41],
+    ["start anew after a quiet minute", 30_000, 10, 41],
   ])("an internal error each second: retries that %s [case 46]", async (_, internalErrorRetryMs, quietBefore, watches) => {
     const { clock, api } = start(
       async ({ isWatch }) => {

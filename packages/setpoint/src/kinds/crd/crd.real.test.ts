@@ -135,7 +135,7 @@ describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
     ["keys that match", { ...base, labels: { abc: "d" } }],
     ["named keys", { ...base, counts: { a: 1, b: 2 } }],
     [
-      "items told apart by two fields",
+      "items identified by two fields",
       {
         ...base,
         ports: [
@@ -188,8 +188,8 @@ describe("a CustomResourceDefinition, on a real kube-apiserver", () => {
     ["a boolean for int-or-string", { ...base, target: true }, "spec.target"],
     ["no quantity", { ...base, memory: "1Q" }, "spec.memory"],
     ["a branch without its field", { ...base, source: { type: "git" } }, "spec.source.url"],
-    ["a branch that is none", { ...base, source: { type: "x" } }, "spec.source.type"],
-    ["no branch at all", { ...base, steps: [{ use: "b" }] }, "spec.steps[0]"],
+    ["an invalid branch", { ...base, source: { type: "x" } }, "spec.source.type"],
+    ["no branch", { ...base, steps: [{ use: "b" }] }, "spec.steps[0]"],
     ["a branch deep inside", { ...base, deep: [{ k: [{ t: "a" }] }] }, "spec.deep[0]"],
     ["an object of no kind", { ...base, template: { metadata: {} } }, "spec.template.apiVersion"],
     ["a text with the wrong end", { ...base, ends: "aa" }, "spec.ends"],

@@ -61,7 +61,7 @@ describe("the structural form of a schema", () => {
     ["an int-or-string", z.union([z.int(), z.string()]), { "x-kubernetes-int-or-string": true }],
     ["a quantity", z.string().meta(k8s.quantity), { type: "string", pattern: k8s.quantity.pattern }],
     [
-      "a list told apart by a field",
+      "a list whose items a field identifies",
       z.array(z.object({ name: z.string() })).meta(k8s.listMap("name")),
       {
         type: "array",
@@ -103,7 +103,7 @@ describe("the structural form of a schema", () => {
       expect.objectContaining({ "x-kubernetes-validations": [{ rule: "self.a > 0", message: "positive" }] }),
     ],
     [
-      "what its author leaves unchecked",
+      "a part that its author leaves unchecked",
       z.union([z.string(), z.boolean()]).meta(k8s.preserveUnknownFields),
       { "x-kubernetes-preserve-unknown-fields": true },
     ],
