@@ -9,16 +9,16 @@ export interface RealAnswer {
 
 export type NamedObject = JsonObject & { readonly metadata: { readonly name: string } };
 
-/** Of this run, as of every random test: new each time unless `SETPOINT_SEED` repeats one. */
+/** The seed of this run: new each time unless `SETPOINT_SEED` repeats one. */
 export const SEED = Number(process.env.SETPOINT_SEED);
 
-/** A real kube-apiserver to compare with: one of its own, or the one that `KUBECONFIG_REAL` names. */
+/** A real kube-apiserver to compare with: a new one, or the one that `KUBECONFIG_REAL` names. */
 export class RealServer implements AsyncDisposable {
   readonly #server: URL;
   readonly #token: string;
   readonly #agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
   readonly #stop: () => Promise<void>;
-  /** What was made for one file of tests, to be deleted after it. */
+  /** Objects of one test file, to be deleted after it. */
   readonly #made: string[] = [];
 
   private constructor(kubeconfig: string, stop: () => Promise<void>) {
@@ -36,7 +36,7 @@ export class RealServer implements AsyncDisposable {
     return new RealServer(cluster.kubeconfig as string, cluster.stop as () => Promise<void>);
   }
 
-  /** Creates an object that goes when the tests are over. */
+  /** Creates an object that is deleted after the tests. */
   async make(collection: string, object: NamedObject): Promise<void> {
     const { status, body } = await this.call("POST", collection, object);
     if (status !== 201) throw new Error(`${status} for ${collection}: ${JSON.stringify(body)}`);

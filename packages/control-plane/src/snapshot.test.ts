@@ -40,7 +40,7 @@ describe("a fork", () => {
     const made = await plane.client.create(ConfigMap, config("a", "1"));
     const taken = plane.snapshot();
     await using fork = await controlPlane({ from: taken });
-    /** What a watch brings until that has come, or until its end. */
+    /** The events of a watch until the wanted one, or until its end. */
     const watched = async (revision: number, timeoutSeconds: number, wanted?: string) => {
       const response = await fork.transport.request({
         method: "GET",

@@ -32,7 +32,7 @@ const custom = (plural: string, schema: object, more: object = {}) => ({
 const nowhere = { url: "https://127.0.0.1:1/" };
 const everything = [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"] }];
 
-/** Objects that the server takes, each made to hurt whoever reads it. */
+/** Objects that the server accepts, each designed to break its readers. */
 const POISONS: readonly [path: string, body: object][] = [
   ["/apis/apps/v1/{}/statefulsets", named("huge", { spec: { ...workload, podManagementPolicy: "Parallel" } })],
   ["/apis/apps/v1/{}/deployments", named("huge", { spec: workload })],

@@ -6,7 +6,7 @@ import { it } from "vitest";
 import { builtWorker, killRound } from "./graph-kill.testing.js";
 
 const ROUNDS = Number(process.env.GRAPH_KILLS ?? 200);
-/** A graph lives for so many rounds: later ones start from what earlier ones left. */
+/** A graph is used for so many rounds: later ones start from the state that earlier ones left. */
 const ROUNDS_PER_FOLDER = 10;
 const seed = Number(process.env.SOAK_SEED ?? Math.floor(Math.random() * 2 ** 31));
 

@@ -18,7 +18,7 @@ interface Message {
 
 const built = new URL("../dist/", import.meta.url);
 
-/** Whether there is a build, which workers run on. */
+/** Whether there is a build, which the workers need. */
 export const isBuilt = existsSync(new URL("graph-store.js", built));
 
 /** Writes the worker as JavaScript, beside the build that it imports. */
@@ -31,7 +31,7 @@ export async function builtWorker(): Promise<{ readonly file: string } & Disposa
   return { file, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** A worker process, and what it has told so far. */
+/** A worker process, with its messages so far. */
 export class Worker {
   readonly messages: Message[] = [];
   readonly ended: Promise<number | null>;
@@ -56,7 +56,7 @@ export class Worker {
     });
   }
 
-  /** Resolves when it has told so many messages of a type; rejects where it ends before. */
+  /** Resolves after so many messages of a type; rejects if it ends before. */
   until(type: Message["type"], count = 1): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -79,7 +79,7 @@ export class Worker {
     await this.ended;
   }
 
-  /** What the graph may hold after it: what was accepted last, or what came after that and was not answered. */
+  /** The possible content of the graph after it: the last accepted edit, or a later one that was not acknowledged. */
   get possibleSpecs(): readonly Specs[] {
     let accepted = this.of("open")[0]?.specs ?? {};
     let tried: Specs | undefined;
@@ -93,7 +93,10 @@ export class Worker {
   }
 }
 
-/** Kills a process that edits and runs, then lets another one come to rest: nothing accepted is lost, nothing is half done. */
+/**
+ * Kills a process that edits and runs, then lets another one come to rest: no accepted edit is lost, and nothing is
+ * half done.
+ */
 export async function killRound(program: string, folder: string, seed: number, edits: number): Promise<void> {
   const worker = new Worker(program, folder, "edit", String(seed));
   await worker.until("accepted", edits);
@@ -107,7 +110,7 @@ export async function killRound(program: string, folder: string, seed: number, e
   expect(runsIn(folder), "runs after a restart at rest").toBe(runs);
 }
 
-/** Opens the graph in a process of its own until it is at rest. */
+/** Opens the graph in a separate process until it is at rest. */
 async function rested(
   program: string,
   folder: string,
@@ -118,7 +121,7 @@ async function rested(
   return worker.of("rest")[0] as Required<Message>;
 }
 
-/** Every table holds what a fresh run would put there; nothing else is left. */
+/** Every table has the content of a fresh run, and there are no others. */
 function expectWorld(folder: string, specs: Specs, statuses: Readonly<Record<string, string>>): void {
   const isCyclic = (name: string) => statuses[name] === "cyclic";
   const outputOf = (name: string): string => {

@@ -1,5 +1,5 @@
-// A process that the kill suite starts and kills: `node graph-worker.testing.js FOLDER edit SEED`, or `… FOLDER rest`. Its graph is
-// kept in FOLDER/catalog.db; what its resources build are the files in FOLDER/world.
+// A process that the kill suite starts and kills: `node graph-worker.testing.js FOLDER edit SEED`, or `… FOLDER rest`.
+// Its graph is in FOLDER/catalog.db; its resources build the files in FOLDER/world.
 import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ const Table = graphKind<{ readonly value: number }>({
     }),
 });
 
-/** What a table holds: of equal values and inputs, the same. The suite computes it, too. */
+/** The content of a table, which depends on value and inputs only. The suite computes it, too. */
 export function contentOf(value: number, inputs: readonly string[]): string {
   return createHash("sha256")
     .update(JSON.stringify([value, inputs]))
@@ -45,7 +45,7 @@ export function contentOf(value: number, inputs: readonly string[]): string {
     .slice(0, 16);
 }
 
-/** Edits for as long as it lives. Tells what it is about to do, and when that is accepted. */
+/** Edits until it is killed. Reports each edit before it is made, and when it is accepted. */
 async function editOn(graph: Graph): Promise<void> {
   const random = seededRandom(Number(seed));
   const below = (count: number): number => Math.floor(random.next() * count);
@@ -60,7 +60,7 @@ async function editOn(graph: Graph): Promise<void> {
 
 type Specs = Readonly<Record<string, { readonly value: number; readonly refs: readonly string[] }>>;
 
-/** An edit that fits the graph as it is, and the specs after it. */
+/** An edit that fits the current graph, and the specs after it. */
 function randomEdit(graph: Graph, below: (count: number) => number): { specs: Specs; make(to: GraphEditor): Ticket } {
   const specs: Record<string, { value: number; refs: readonly string[] }> = { ...specsOf(graph) };
   const at = below(8);

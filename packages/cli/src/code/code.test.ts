@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { runMain } from "../testing/command-line.js";
 
-/** Within the package, so that its modules find `setpoint`. */
+/** Within the package, so that its modules resolve `setpoint`. */
 const folder = mkdtempSync(join(fileURLToPath(new URL(".", import.meta.url)), "../../dist/code-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -58,7 +58,7 @@ describe("setpoint crds and rbac", () => {
       resources: ["greeters"],
       verbs: ["get", "list", "watch"],
     });
-    // Only the code knows by which name it is run: the Lease of any name is granted, or that of --name.
+    // The command does not know the name of the Lease: any name is granted, or that of --name.
     const leases = (printed: typeof rbac) => printed[3]?.rules?.find((rule) => JSON.stringify(rule).includes("update"));
     expect(leases(rbac)).not.toHaveProperty("resourceNames");
     const named = documents((await runMain(["rbac", loop, "--leader-elect", "-n", "ops", "--name", "shop"])).out);
@@ -131,7 +131,7 @@ export const shop = app({ name: "shop", kinds: [Order], validate: [validating(Or
     expect(installed.map(({ kind }) => kind)).toEqual([
       ...["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Deployment"],
     ]);
-    // More than the 30 s that runs may take to end, and a second process that takes over.
+    // More than the 30 s that runs may take to end, with a second process that takes over.
     expect(installed.at(-1)).toMatchObject({
       spec: { replicas: 2, template: { spec: { terminationGracePeriodSeconds: 60 } } },
     });

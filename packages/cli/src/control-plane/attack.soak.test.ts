@@ -7,9 +7,9 @@ import { attackRound } from "./testing/attack-round.js";
 import type { Knowledge } from "./testing/writers.js";
 
 const ROUNDS = Number(process.env.ATTACK_ROUNDS ?? 20);
-/** How large the bodies are: the largest take a thread a minute on a busy machine. */
+/** The size of the bodies: the largest keep a thread busy for a minute on a loaded machine. */
 const SIZE = Number(process.env.ATTACK_SIZE ?? 1);
-/** A folder lives for so many rounds: later ones start from what earlier attacks have left. */
+/** A folder is used for so many rounds: later ones start from the state after earlier attacks. */
 const ROUNDS_PER_FOLDER = 5;
 const seed = Number(process.env.SOAK_SEED ?? Math.floor(Math.random() * 2 ** 31));
 

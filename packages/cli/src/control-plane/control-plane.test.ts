@@ -27,7 +27,7 @@ describe("setpoint control-plane", () => {
       expect(statSync(server.kubeconfig).mode & 0o777).toBe(0o600);
       await using client = await connect({ kubeconfig: server.kubeconfig });
       uid = (await client.create(ConfigMap, configMap("kept"))).metadata.uid;
-      // A watch is open when the signal comes: it must not hold the server up.
+      // A watch is open when the signal arrives: it must not delay the server.
       const watch = client.watch(ConfigMap, { namespace: "default" })[Symbol.asyncIterator]();
       await watch.next();
       const ended = watch.next().then(

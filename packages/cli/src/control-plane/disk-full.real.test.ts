@@ -68,7 +68,7 @@ it.skipIf(process.getuid?.() !== 0)(
 it("refuses a write when the disk is full, and goes on", { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-limit-"));
   try {
-    // Files may grow to 3 MiB; beyond, a write fails instead of ending the process.
+    // Files may grow to 3 MiB; beyond that, a write fails instead of killing the process.
     const prefix = ["sh", "-c", 'trap "" XFSZ; ulimit -f 6144; exec "$0" "$@"'];
     let acknowledged: string[];
     {

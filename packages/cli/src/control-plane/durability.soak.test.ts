@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { killRound } from "./testing/kill-round.js";
 
 const ROUNDS = Number(process.env.DURABILITY_ROUNDS ?? 200);
-/** A folder lives for so many rounds: later ones start from an older journal. */
+/** A folder is used for so many rounds: later ones start from an older journal. */
 const ROUNDS_PER_FOLDER = 10;
 const seed = Number(process.env.SOAK_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -22,7 +22,7 @@ it(`loses nothing in ${ROUNDS} rounds of kill -9 under 64 clients (SOAK_SEED=${s
         clients: 64,
         acknowledgedWrites: 500 + Math.floor(random.next() * 500),
         contentBytes: random.next() < 0.5 ? 500 : 12_000,
-        // Every other round compacts all the time: the kill then falls into it.
+        // Every other round compacts continuously, so that the kill hits a compaction.
         ...(round % 2 === 1 && { historyChanges: 100 + Math.floor(random.next() * 200) }),
       });
       expect(acknowledged).toBeGreaterThanOrEqual(500);

@@ -8,7 +8,7 @@ import { ConfigMap } from "setpoint/kinds/v1";
 import { expect, it } from "vitest";
 import { startServer } from "./testing/server-process.js";
 
-/** What a traced process did, in order. */
+/** The calls of a traced process, in order. */
 type Step = "journal written" | "journal synced" | "answered";
 
 const WRITES = 30;
@@ -30,7 +30,7 @@ it("syncs the journal between each write and its acknowledgement (needs strace)"
         await client.create(ConfigMap, { metadata: { name: `write-${at}`, namespace: "default" } });
       }
       const traced = (): Step[] => stepsOf(readFileSync(trace, "utf8").slice(before));
-      // An answer is here before strace has printed the call that sent it.
+      // A response arrives before strace has printed the call that sent it.
       await expect.poll(() => roundsOf(traced()), { timeout: 30_000 }).toBe(WRITES);
       const steps = traced();
       expect(steps.filter((step) => step === "answered").length).toBeGreaterThanOrEqual(WRITES);
@@ -43,7 +43,7 @@ it("syncs the journal between each write and its acknowledgement (needs strace)"
   }
 });
 
-/** The server fills its log up soon after it started, and its controllers write; those writes belong to no request. */
+/** After its start the server fills its log, and its controllers write; those writes belong to no request. */
 async function untilQuiet(trace: string): Promise<void> {
   const journalSteps = (): number => stepsOf(readFileSync(trace, "utf8")).filter((step) => step !== "answered").length;
   for (let before = -1, now = 0; before !== now || now === 0; ) {
@@ -52,13 +52,13 @@ async function untilQuiet(trace: string): Promise<void> {
   }
 }
 
-/** How often a write was synced, and then answered. */
+/** How often a write was synced, and then acknowledged. */
 function roundsOf(steps: readonly Step[]): number {
   const rounds = /journal written\n(journal written\n)*journal synced\n(journal synced\n)*answered/g;
   return steps.join("\n").match(rounds)?.length ?? 0;
 }
 
-/** An answer is unsynced where the journal was written after its last completed sync. */
+/** A response is unsynced if the journal was written after its last completed sync. */
 function unsyncedAnswers(steps: readonly Step[]): number {
   let isDirty = false;
   let count = 0;
@@ -69,7 +69,7 @@ function unsyncedAnswers(steps: readonly Step[]): number {
   return count;
 }
 
-/** A sync counts when it has returned, a write or an answer when it starts. */
+/** A sync counts when it has returned, a write or a response when it starts. */
 function stepsOf(trace: string): Step[] {
   const syncing = new Set<string>();
   return trace.split("\n").flatMap((line): Step[] => {
@@ -88,7 +88,7 @@ function stepsOf(trace: string): Step[] {
   });
 }
 
-/** strace's child: the server itself. */
+/** strace's child process: the server itself. */
 function childOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ")[0]);
 }

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a control plane, does something with it, and stops it. */
+/** Runs a control plane, calls a function with it, and stops it. */
 async function runPlane(args: readonly string[], use: (kubeconfig: string) => Promise<void>): Promise<number> {
   const kubeconfig = join(folder, "kubeconfig");
   const stop = new AbortController();

@@ -4,9 +4,11 @@ import { ConfigMap, Event } from "setpoint/kinds/v1";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { CommandLine } from "../testing/command-line.js";
 
-/** Clears the screen, renames the window, rings, returns to the start of the line, in one byte, turns the text around. */
+/**
+ * Clears the screen, renames the window, rings the bell, returns the carriage, uses an 8-bit code, reverses the text.
+ */
 const HOSTILE = "\x1b[2J\x1b]0;owned\x07\r\x9b31m\x7f\u202eevil";
-/** All that would reach the terminal as a command. Lines are the output's own. */
+/** Everything that a terminal would interpret. Line breaks are part of the output. */
 const CONTROL = /(?!\n)[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u;
 
 const Gadget = untypedKind("example.com/v1/Gadget");

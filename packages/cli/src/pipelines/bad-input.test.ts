@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ProjectFolder } from "./testing/project-folder.js";
 
-/** What `validate` says of a project, and what a run leaves standing of it. */
+/** The output of `validate` for a project, and the tables after a run. */
 const problems = async (files: Readonly<Record<string, string>>) => {
   using project = ProjectFolder.with({ "models/good.sql": "SELECT 1 AS n", ...files });
   const { code, err } = await project.say("validate");
@@ -89,7 +89,7 @@ describe("bad input is reported by file, line and column, and affects only itsel
   it("a database that somebody else has open is refused with the PID", async () => {
     using project = ProjectFolder.with({ "models/a.sql": "-- @materialize: true\nSELECT 1 AS n" });
     await project.run();
-    // Another process: one process may open a file twice.
+    // Another process, because one process may open a file twice.
     const path = JSON.stringify(join(project.path, ".setpoint", "main.duckdb"));
     const code = `import { DuckDBInstance } from "@duckdb/node-api";
       globalThis.kept = await DuckDBInstance.create(${path}); console.log("open"); setInterval(() => {}, 1000);`;

@@ -7,7 +7,7 @@ import { FIXTURES, hasFixtures, type ProjectFolder } from "./testing/project-fol
 const folder = join(FIXTURES, "cases");
 const files = hasFixtures && existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".yaml")) : [];
 
-/** Models of a case that are built in engines that are not there. */
+/** Models of a case that need an unsupported engine. */
 const elsewhere = ({ project_files }: CaseFile): readonly string[] =>
   Object.entries(project_files)
     .filter(([, content]) => (content as { readonly connector?: string } | null)?.connector === "clickhouse")

@@ -50,7 +50,7 @@ describe("setpoint pipelines", () => {
     project.write("models/a.sql", table("SELECT 2 AS n"));
     expect((await explain("Model/a")).reason).toBe("a run would replace it: its definition has changed");
     project.write("models/a.sql", "SELEC 2");
-    // What reads a model whose file is broken stays as it is too.
+    // Readers of a model with a broken file stay unchanged, too.
     expect(JSON.parse((await project.say("plan", ["-o", "json"])).out)).toEqual([]);
     expect((await explain("a")).reason).toMatch(/its file has an error.*models\/a\.sql:1:\d/);
     expect((await explain("nothing")).reason).toContain("no file declares nothing");
@@ -102,7 +102,7 @@ describe("setpoint pipelines", () => {
       { name: "b", action: "maybe" },
     ]);
     project.write("models/a.sql", table("SELECT range AS n FROM range(3)"));
-    // The plan of the main schema looks at the tables of the main schema.
+    // The plan of the main schema is based on the tables of the main schema.
     expect(await planned()).toMatchObject([{ name: "b", action: "replace", reason: "its definition has changed" }]);
     const kinds = await project.rows(
       "SELECT table_schema AS s, table_name AS name, table_type AS type FROM information_schema.tables WHERE table_schema IN ('main', 'trial') ORDER BY ALL",

@@ -12,7 +12,7 @@ const steps = [...guide.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text]) => text
 it("the ten minutes of docs/pipelines.md work as written (needs the build)", { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-guide-"));
   try {
-    // As an installed package would have it.
+    // Like an installed package.
     writeFileSync(
       join(folder, "npx"),
       `#!/bin/sh\nshift\nexec "${process.execPath}" "${root}packages/setpoint/bin/setpoint.js" "$@"\n`,

@@ -14,11 +14,11 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** The processes that a process has started. */
+/** The child processes of a process. */
 const childrenOf = (pid: number): readonly number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
 
-/** How long a process has computed, in hundredths of a second. */
+/** The CPU time of a process, in hundredths of a second. */
 const processorTime = (pid: number): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /, "")
@@ -26,7 +26,7 @@ const processorTime = (pid: number): number => {
   return Number(fields[11]) + Number(fields[12]);
 };
 
-/** Hours in calls of one function, inside of which DuckDB cannot be interrupted. */
+/** Hours within one function call, which DuckDB cannot interrupt. */
 const STUBBORN =
   "SELECT max(levenshtein(repeat('a', 500000 + range::INTEGER), repeat('b', 500000))) AS n FROM range(1000)";
 

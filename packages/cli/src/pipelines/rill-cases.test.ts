@@ -6,7 +6,7 @@ const CSV = "a,b,c\n1,2,3\n4,5,6\n7,8,9\n";
 
 const eventually = <T>(work: () => Promise<T>) => vi.waitFor(work, { timeout: 30_000, interval: 50 });
 
-/** Name and type of all tables and views that are not the engine's own books. */
+/** Name and type of all tables and views except the engine's own. */
 const tables = async (project: ProjectFolder): Promise<Record<string, string>> => {
   const rows = await project.rows(
     "SELECT table_name AS name, table_type AS type FROM information_schema.tables WHERE table_schema = 'main'",
@@ -162,7 +162,7 @@ tests:
     ]);
     expect(await project.run()).toMatchObject({ code: 0, executed: [], settled: ["b"], failed: [] });
     expect(await project.rows("FROM b ORDER BY x")).toEqual(rows);
-    // A file that is moved and not edited names a table that is gone: an error, and no loss.
+    // A moved and unedited file refers to a table that is gone: an error, but no loss.
     project.move("models/b.yaml", "models/c.yaml");
     const moved = await project.run();
     expect(moved).toMatchObject({ code: 1, executed: [], failed: ["c"] });
@@ -203,7 +203,7 @@ describe("a project under start", () => {
     await eventually(async () => expect(fresh(start, "foo"), start.err).toBeGreaterThan(0));
     project.write("models/bar.sql", "-- @materialize: true\nSELECT * FROM foo");
     await eventually(async () => expect(fresh(start, "bar")).toBeGreaterThan(0));
-    // The first process answers for the second.
+    // The first process answers the second one.
     expect(await project.rows("SELECT count(*) AS n FROM bar")).toEqual([{ n: 3 }]);
     project.write("data/foo.csv", `${CSV}10,11,12\n`);
     await eventually(async () => expect(await project.rows("SELECT count(*) AS n FROM bar")).toEqual([{ n: 4 }]));

@@ -13,7 +13,7 @@ function modelSql(at: number, offset = 0): string {
   return `-- @materialize: true\n${sql}\n`;
 }
 
-/** The sum of a model's rows, computed apart. */
+/** The sum of a model's rows, computed independently. */
 const sumOf = (at: number, offset = 0): number => 45 * ((at % WIDTH) + 1) + 10 * (Math.floor(at / WIDTH) + offset);
 
 /** A project of so many models: cold, one leaf edited, one root edited, restarted. */

@@ -21,7 +21,7 @@ it("has a loop of at most 15 lines, and commands that start and test it", () => 
 });
 
 it("has a loop that works as described", { timeout: 60_000 }, async () => {
-  // Within the package, so that the loop finds `setpoint`.
+  // Within the package, so that the loop resolves `setpoint`.
   const folder = mkdtempSync(join(root, "packages/cli/dist/readme-test-"));
   let loop: ChildProcess | undefined;
   try {

@@ -6,7 +6,7 @@ import { systemClock } from "setpoint/clock";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { BIN } from "./testing/up-process.js";
 
-/** A terminal of 120 by 40 that a person would sit at; its screen is read as text. */
+/** A terminal of 120 by 40, like a user's; its screen is read as text. */
 class Terminal implements Disposable {
   readonly #socket: string;
 
@@ -83,7 +83,7 @@ it("up, apply --wait and why read well on a terminal", { timeout: 180_000 }, asy
   expect(applied).toMatch(/namespace\/shop created\n✓ namespace\/shop ready\napplied with 0/);
   expect(terminal.colours()).toContain("\x1b[32m✓");
 
-  // The namespace is ready before the operator, which is another process, has run for it.
+  // The namespace is ready before the operator, another process, has handled it.
   terminal.type(
     "until ./setpoint why namespace shop >why && grep wrote why && grep 'Now: nothing' why; do sleep 0.2; done",
   );

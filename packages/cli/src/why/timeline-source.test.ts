@@ -13,7 +13,7 @@ const PROXIED = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/https:([^/:]+):8443\/pro
 
 let plane: ControlPlane;
 let client: Client;
-/** Pod by pod, the tokens that the proxy was given for it. */
+/** The tokens that the proxy received, by pod. */
 let sent: Map<string, string>;
 
 /** Answers for the pods behind the API server's proxy. */
@@ -34,7 +34,7 @@ function proxied(inner: Transport): Transport {
 
 beforeEach(async () => {
   sent = new Map();
-  // Its garbage collector would take the pod whose owner is in another namespace.
+  // Its garbage collector would delete the pod whose owner is in another namespace.
   plane = await controlPlane({ controllers: false, disabledAdmission: ["ServiceAccount"] });
   const transport = proxied(plane.transport);
   client = createClient({ transport, server: "in-process", clock: systemClock, random: systemRandom });

@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import { startKubernetes } from "../../../../tools/kubernetes/start.mjs";
 import { runMain } from "../testing/command-line.js";
 
-/** An API server proxies to no loopback address. */
+/** An API server does not proxy to loopback addresses. */
 const address = Object.values(networkInterfaces())
   .flatMap((each) => each ?? [])
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
@@ -65,7 +65,7 @@ it.skipIf(address === undefined)(
     const unencrypted = await runMain([...why, "--service-account", "default/viewer", "--pod", "default/operator"]);
     expect(unencrypted).toMatchObject({ code: 0, out: expect.stringContaining("others in pod default/operator") });
 
-    /** No node runs it: its address is this process's. */
+    /** No node runs it: its address is that of this process. */
     async function pretendPod(port: number): Promise<void> {
       const containers = [{ name: "operator", image: "operator", ports: [{ name: "metrics", containerPort: port }] }];
       const labels = { "app.kubernetes.io/managed-by": "setpoint" };

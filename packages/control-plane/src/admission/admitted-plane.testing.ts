@@ -8,7 +8,7 @@ import { loadFacts } from "../facts/facts.js";
 import type { TestAnswer } from "../registry/plane.testing.js";
 import { Registry } from "../registry/registry.js";
 import { upperLayers } from "../write-parts.js";
-// Loaded with the file, not within the time of its first test.
+// Loaded with the file, so that its first test does not pay for it.
 import "../registry/write-side.js";
 import { MemoryStorage } from "../storage/memory-storage.js";
 import { DefaultAdmission } from "./default-admission.js";
@@ -20,8 +20,8 @@ export interface AdmittedPlane {
 }
 
 /**
- * A registry behind the admission of every control plane, on a virtual clock, called without a socket by somebody who may
- * do everything. It ends with the test.
+ * A registry behind the admission of every control plane, on a virtual clock, called without a socket by a user with
+ * all permissions. It ends with the test.
  */
 export async function admittedPlane(services?: ServiceResolver): Promise<AdmittedPlane> {
   const clock = new VirtualClock();

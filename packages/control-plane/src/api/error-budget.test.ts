@@ -3,7 +3,7 @@ import { TestPlane } from "../registry/plane.testing.js";
 import { ERROR_BUDGET } from "./error-budget.js";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
-/** The most that an answer about errors takes: message and causes, each escaped. */
+/** The maximum size of an error response: message and causes, each escaped. */
 const MOST_BYTES = 16 * ERROR_BUDGET.characters;
 
 let plane: TestPlane;

@@ -131,7 +131,7 @@ beforeAll(async () => {
 
 afterAll(() => real[Symbol.asyncDispose]());
 
-/** What all built-in kinds have in common: a namespaced collection, and Go's decoding before and after. */
+/** The common part of all built-in kinds: a namespaced collection, and Go's decoding before and after. */
 async function builtIn(
   [group, version, kind, plural]: readonly [group: string, version: string, kind: string, plural: string],
   rest: Pick<Subject, "roots" | "schema" | "allocated" | "patches" | "resets" | "base">,
@@ -141,7 +141,7 @@ async function builtIn(
   const message = facts.messageOf(apiVersion, kind)!;
   const schema = facts.schemaOf(group, version, kind)!;
   const decoded = (object: JsonObject): JsonObject => decodeStruct(message, object).object;
-  /** A list of owners that was emptied asks to forget them all: it is told from one that is not there. */
+  /** Emptied managedFields request that all are dropped, unlike absent ones. */
   const read = (object: JsonObject): JsonObject => {
     const { metadata, ...others } = decoded(object);
     const isEmptied = isObject(object.metadata) && isReset(object.metadata.managedFields as unknown[]);

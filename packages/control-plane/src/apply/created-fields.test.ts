@@ -77,7 +77,7 @@ describe("createdFields", () => {
       fc.property(fc.integer(), (seed) => {
         const value = randomValue(new Dice(seed), schemaOf());
         const object = thing(isObject(value) ? { spec: value.spec ?? {}, metadata: value.metadata ?? {} } : {});
-        // A schema of its own knows no outlines.
+        // A separate schema has no cached outlines.
         const alone = trackUpdate(contextOf(schemaOf()), undefined, object);
         expect(trackUpdate(shared, undefined, object)).toEqual(alone);
         expect(trackUpdate(shared, undefined, object)).toEqual(alone);

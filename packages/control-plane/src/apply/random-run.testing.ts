@@ -13,24 +13,24 @@ import { strategicPatch } from "./strategic-patch.js";
 
 const STEPS = Number(process.env.STEPS ?? 400);
 
-/** One kind under test: how to make its writes, and how to compute what they lead to. */
+/** One kind under test: how to generate its writes, and how to compute their result. */
 export interface Subject {
   readonly namespace: string;
   readonly path: string;
-  /** What its first write is made of; left out: anything that fits the schema. */
+  /** The content of its first write; by default any value that matches the schema. */
   readonly base?: JsonObject;
   readonly identity: JsonObject;
   readonly roots: readonly string[];
   readonly schema: Schema;
   readonly context: Omit<WriteContext, "manager" | "subresource" | "nowMs">;
-  /** What the server does to an object before ownership is told: decoding and, for custom resources, defaulting. */
+  /** The server's changes before ownership is determined: decoding and, for custom resources, defaulting. */
   read(object: JsonObject): JsonObject;
-  /** What it does to the outcome of an apply. */
+  /** The server's changes to the result of an apply. */
   settle(object: JsonObject): JsonObject;
-  /** What it makes of an object that it has stored, when it reads that. */
+  /** The server's changes to a stored object when it is read. */
   readBack?(object: JsonObject): JsonObject;
   readonly hasStatus: boolean;
-  /** Fields that are filled in after ownership is told. All other fields that a built-in kind gains are defaults. */
+  /** Fields that are set after ownership is determined. All other new fields of a built-in kind are defaults. */
   readonly allocated: readonly string[] | undefined;
   readonly patches: readonly RandomWrite["type"][];
   readonly resets: (subresource: string) => ReturnType<typeof setOf> | undefined;
@@ -99,7 +99,7 @@ function randomBody(dice: Dice, subject: Subject, root: string): JsonObject {
   return { [key]: randomValue(dice, schema) };
 }
 
-/** Adds directives of strategic patches here and there. */
+/** Adds directives of strategic patches at random. */
 function withDirectives(dice: Dice, patch: JsonObject): JsonObject {
   const result: Record<string, Json> = {};
   for (const [key, value] of Object.entries(patch)) {
@@ -158,7 +158,7 @@ function predict(
   }
 }
 
-/** The value with the defaults that the real server gave it. */
+/** The value with the defaults of the real server. */
 function filled(value: Json, real: Json | undefined, allocated: readonly string[]): Json {
   if (Array.isArray(value) && Array.isArray(real) && value.length === real.length) {
     return value.map((item, index) => filled(item as Json, real[index] as Json, allocated));
@@ -167,7 +167,7 @@ function filled(value: Json, real: Json | undefined, allocated: readonly string[
   const result: Record<string, Json> = {};
   for (const key of Object.keys(real)) {
     if (key === "managedFields") continue;
-    // An absent targetPort is a zero one to Go, and defaulted as such.
+    // To Go an absent targetPort is zero, and defaulted as such.
     if (key === "targetPort" && value[key] === 0) result[key] = real[key]!;
     else if (Object.hasOwn(value, key)) result[key] = filled(value[key]!, real[key], allocated);
     else if (!allocated.includes(key) && key !== "metadata") result[key] = real[key]!;
@@ -195,7 +195,7 @@ function patched(subject: Subject, live: JsonObject, write: RandomWrite): Json {
   }
 }
 
-/** What the strategy does after ownership is told: the main endpoint keeps the status, `/status` all else. */
+/** The changes after ownership is determined: the main endpoint keeps the status, `/status` everything else. */
 function finished(subject: Subject, live: JsonObject | undefined, object: JsonObject, subresource: string): JsonObject {
   if (!subject.hasStatus) return object;
   if (live === undefined) return withoutField(object, "status");

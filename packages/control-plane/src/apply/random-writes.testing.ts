@@ -7,11 +7,11 @@ export interface RandomWrite {
   readonly manager: string;
   readonly subresource: "" | "status";
   readonly force: boolean;
-  /** The patch, the applied configuration without its identity, or the change that an update makes to the live object. */
+  /** The patch, the applied configuration without its identity, or the change of an update to the live object. */
   readonly body: Json;
 }
 
-/** Numbers that follow from a seed alone. */
+/** Numbers that depend on a seed only. */
 export class Dice {
   #state: number;
 
@@ -36,7 +36,7 @@ export class Dice {
   }
 }
 
-/** A random value that fits a schema; small, so that writes collide. */
+/** A random value that matches a schema; small, so that writes collide. */
 export function randomValue(dice: Dice, schema: Schema, depth = 0): Json {
   if (schema["x-kubernetes-int-or-string"]) return dice.oneIn(2) ? dice.roll(3) : dice.pick(["10%", "http"]);
   if (schema.enum !== undefined) return dice.pick(schema.enum) as Json;
@@ -108,7 +108,7 @@ function randomJson(dice: Dice, depth: number): Json {
   }
 }
 
-/** Replaces some parts of a value by null: what a merge patch removes. */
+/** Replaces some parts of a value by null, which a merge patch removes. */
 export function withNulls(dice: Dice, value: Json, depth = 0): Json {
   if (!isObject(value)) return value;
   const result: MutableJsonObject = {};
@@ -118,7 +118,7 @@ export function withNulls(dice: Dice, value: Json, depth = 0): Json {
   return result;
 }
 
-/** A JSON patch of a few operations on what is there and what could be. */
+/** A JSON patch of a few operations on existing and possible paths. */
 export function randomJsonPatch(dice: Dice, live: JsonObject, schema: Schema, root: string): Json {
   const operations: Json[] = [];
   const here = live[root];

@@ -8,7 +8,7 @@ import type { ManagedFieldsEntry } from "./managed-fields.js";
 import type { Prediction, Subject } from "./random-run.testing.js";
 import type { RandomWrite } from "./random-writes.testing.js";
 
-/** Both refused a write: with the same status, or for what is not computed here, each by its own right. */
+/** Both refused a write: with the same status, or, for checks that are not computed here, each for its own reason. */
 export function expectSameError(
   subject: Subject,
   live: JsonObject | undefined,
@@ -25,9 +25,9 @@ export function expectSameError(
     expect(String(status.message).split("\n").sort(), shown).toEqual(String(real.message).split("\n").sort());
     expect(causesOf(status.details as unknown as Json), shown).toEqual(causesOf(real.details));
   } else if (predicted.error instanceof DecodingError) {
-    // Of several fields that do not fit, Go names the first as it comes to them: that order is not kept here.
+    // Go reports the first of several mismatching fields in its own order, which is not reproduced here.
     if (Array.isArray(write.body) && write.body.length > 1) return;
-    // The facts know that a field is a string, not what Go calls this string: `v1.DNSPolicy`.
+    // The facts know that a field is a string, not Go's name for its type: `v1.DNSPolicy`.
     const [sentence = "", type = ""] = predicted.error.message.split(" of type ");
     const realType = String(real.message).split(" of type ").at(-1)!;
     expect(String(real.message), shown).toContain(sentence);
@@ -35,7 +35,7 @@ export function expectSameError(
   } else {
     expect(predicted.error, shown).toBeUndefined();
     expect(real.reason, shown).toBe("Invalid");
-    // The real server tests texts as they were written: `<`, unescaped by a client, is not its own escaped one.
+    // The real server's JSON patch test compares raw text: an unescaped `<` differs from its own escaped one.
     if (write.type === "json" && JSON.stringify(write.body).includes("<")) return;
     if (subject.allocated !== undefined || subject.context.message !== undefined) return;
     const errors =
@@ -61,7 +61,7 @@ const SERVER_FIELDS = [
   "deletionTimestamp",
 ];
 
-/** Both took a write: the same object came of it, with the same owners of its fields. */
+/** Both accepted a write: the results must be the same object, with the same field owners. */
 export function expectSameObject(subject: Subject, real: JsonObject, computed: JsonObject, where: string): void {
   const bare = (object: JsonObject): JsonObject => {
     let metadata = object.metadata as JsonObject;
@@ -76,7 +76,7 @@ export function expectSameObject(subject: Subject, real: JsonObject, computed: J
   expect(entries(computed), `${where}real ${JSON.stringify(real)}\n`).toEqual(entries(real));
 }
 
-/** Paths at which the first value is not part of the second, which may have more: defaults. */
+/** Paths at which the first value is not part of the second, which may have additional defaults. */
 function missing(part: Json, whole: Json | undefined, path = ""): string[] {
   if (isObject(part) && isObject(whole)) {
     return Object.keys(part).flatMap((key) => missing(part[key]!, whole[key], `${path}.${key}`));

@@ -235,7 +235,7 @@ const CASES: readonly Case[] = [
   ["GET", "/version", undefined, { authorization: "Bearer zz" }],
 ];
 
-/** Assigned anew by each server, or a matter of its keys. */
+/** Values that each server assigns, or that depend on its keys. */
 const ASSIGNED = new Set(["uid", "resourceVersion", "creationTimestamp", "time", "token", "expirationTimestamp"]);
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
@@ -247,7 +247,7 @@ function normalised(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, item]) => [key, key.endsWith("Rules") ? sorted(item) : normalised(item)]));
 }
 
-/** A review lists rules in no order. */
+/** A review lists rules in no particular order. */
 function sorted(rules: unknown): unknown {
   return Array.isArray(rules) ? rules.map((rule) => JSON.stringify(rule)).sort() : rules;
 }

@@ -109,7 +109,7 @@ describe("authEndpoints", () => {
       "cache-control": "public, max-age=3600",
     });
     expect(keys.body.keys[0]).toMatchObject({ kty: "EC", alg: "ES256", use: "sig" });
-    // The caller's Host header must not reach an answer that others may get from a cache.
+    // The caller's Host header must not reach a response that others may get from a cache.
     const configuration = await call("GET", "/.well-known/openid-configuration", undefined, {
       host: "evil.example.com",
     });

@@ -17,7 +17,7 @@ const listPods = resourceAccess(carl, "list", {
   name: "",
 });
 
-/** Allows what is listed: `verb group/resource/subresource namespace/name`. */
+/** Allows only what is listed: `verb group/resource/subresource namespace/name`. */
 function allowing(...allowed: string[]): Authorizer & { readonly asked: string[] } {
   const asked: string[] = [];
   const authorize = (attributes: AccessAttributes) => {

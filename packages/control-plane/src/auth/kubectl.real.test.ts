@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What kubectl prints, or what it complains of. */
+/** The output of kubectl, or its error. */
 async function kubectl(...args: string[]): Promise<string> {
   const environment = { ...process.env, KUBECONFIG: join(folder, "kubeconfig"), HOME: folder };
   try {

@@ -15,7 +15,7 @@ const recorded = JSON.parse(readFileSync(new URL("recorded-answers.json", import
   readonly answers: readonly { readonly expression: string }[];
 };
 
-/** What the control plane says of a rule: its first issue; undefined where it compiles to a truth. */
+/** The control plane's first issue with a rule; undefined if it compiles to a boolean. */
 function issueHere(schema: Schema, rule: string): string | undefined {
   const self = celType(declaredType(schema, false)!, "selfType");
   const variables = new Map([
@@ -31,7 +31,7 @@ function issueHere(schema: Schema, rule: string): string | undefined {
   }
 }
 
-/** What the declaration of a kind says of it. */
+/** The issue of a kind's declaration with it. */
 function issueThere(schema: Schema, rule: string): string | undefined {
   try {
     resource("example.com/v1/Thing", { spec: { ...schema, "x-kubernetes-validations": [{ rule, message: "no" }] } });
@@ -42,10 +42,10 @@ function issueThere(schema: Schema, rule: string): string | undefined {
   }
 }
 
-/** What servers alone look into: literals that are read when a rule is compiled, lists and maps of several types. */
+/** Checked by servers only: literals that are parsed when a rule is compiled, lists and maps of mixed types. */
 const OF_SERVERS =
   /: (invalid (duration|timestamp|matches|uint) |expected type |error during formatting|too many arguments|index \d+ out of range|could not parse)/;
-/** What an empty literal holds follows from what it is compared with, for servers alone. */
+/** The element type of an empty literal follows from what it is compared with, on servers only. */
 const EMPTY = /\[\]|\{\}/;
 
 describe("a rule that a kind is declared with", () => {

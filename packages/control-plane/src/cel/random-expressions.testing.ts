@@ -2,7 +2,7 @@ import type { JsonObject } from "../api/json.js";
 import type { Dice } from "../apply/random-writes.testing.js";
 import type { Schema } from "../facts/schema.js";
 
-/** A schema with a field for every kind of type, bounded so that most rules on it are cheap enough. */
+/** A schema with a field for every kind of type, with limits so that most rules on it are cheap enough. */
 export const RANDOM_SCHEMA: Schema = {
   type: "object",
   properties: {
@@ -37,10 +37,10 @@ export const RANDOM_SCHEMA: Schema = {
 
 type Kind = "bool" | "int" | "double" | "string" | "ints" | "strings" | "time" | "span" | "bytes" | "map";
 
-/** Expressions that mostly make sense: now and then a part is of another type than it should be. */
+/** Mostly valid expressions: now and then a part has the wrong type. */
 export class RandomExpressions {
   readonly #dice: Dice;
-  /** Variables of loops by their type. */
+  /** Loop variables, by type. */
   readonly #locals: [name: string, kind: Kind][] = [];
   #count = 0;
 

@@ -13,12 +13,12 @@ import { schemaValue } from "./schema/schema-value.js";
 import { IssueError } from "./syntax/issue.js";
 import { Failure } from "./values/value.js";
 
-/** What the libraries of kube-apiserver 1.36 made of an expression. */
+/** The result of an expression in the libraries of kube-apiserver 1.36. */
 interface Answer {
   readonly expression: string;
-  /** What is wrong with its text. */
+  /** The compile errors of its text. */
   readonly issues?: string;
-  /** Why a constant in it has no value. */
+  /** Why a constant in it cannot be evaluated. */
   readonly unusable?: string;
   readonly value?: boolean | null;
   readonly failure?: string;

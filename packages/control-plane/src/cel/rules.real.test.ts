@@ -11,9 +11,9 @@ import { ruleTree } from "./schema/rule-tree.js";
 import { validateRules } from "./schema/rule-validation.js";
 
 /**
- * Random rules on random values, on a real server and here: the same rules are refused, with the same words and cost
- * estimates, and the same values break the others. `SETPOINT_SEED` repeats a run, `STEPS` lengthens it, `KUBECONFIG_REAL` names a
- * server that is up.
+ * Random rules on random values, on a real server and here: the same rules are refused, with the same messages and cost
+ * estimates, and the same values violate the others. `SETPOINT_SEED` repeats a run, `STEPS` lengthens it,
+ * `KUBECONFIG_REAL` names a running server.
  */
 const STEPS = Number(process.env.STEPS ?? 8);
 const RULES_PER_STEP = 25;
@@ -40,7 +40,7 @@ describe("random rules", () => {
       const rules = Array.from({ length: RULES_PER_STEP }, () => new RandomExpressions(dice).rule());
       const plural = `things${step}`;
       const accepted: string[] = [];
-      // One by one: what all of a schema's rules cost together would hide what each costs.
+      // One by one: the total cost of a schema's rules would hide the cost of each.
       for (const rule of rules) {
         const theirs = await real.call("POST", `${CRDS}?dryRun=All`, crd(plural, [rule]));
         const ours = ruleIssues(schemaOf([rule]), "spec.validation.openAPIV3Schema");
@@ -92,14 +92,14 @@ function crd(plural: string, rules: readonly string[]): Json {
 
 const CRASH = /internal error: interface conversion: .* evaluating rule: (.*)$/s;
 
-/** Sorting what has no value crashes inside the real server's library, which says so; here it has no value. */
+/** Sorting an error value crashes inside the real server's library, which reports that; here it is an error. */
 function withoutCrashes(ours: readonly string[], theirs: readonly string[]): [readonly string[], readonly string[]] {
   const crashed = theirs.flatMap((sentence) => CRASH.exec(sentence)?.[1] ?? []);
   const isKept = (sentence: string): boolean => !crashed.some((rule) => sentence.endsWith(`: ${rule}`));
   return [ours.filter(isKept), theirs.filter(isKept)];
 }
 
-/** Types are numbered by the clock of the real server. */
+/** The real server numbers types by its clock. */
 function comparable(sentence: string): string {
   return sentence.replace(/selfType\d*/g, "selfType");
 }

@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   const { client } = plane;
   const metadata = { namespace: "default" };
-  // A pod is admitted once its namespace has an account, and controllers begin a moment after the server.
+  // A pod is admitted once its namespace has an account, and controllers start a moment after the server.
   while (!(await client.find(ServiceAccount, "default", metadata))) await systemClock.sleep(20);
   await client.create(ConfigMap, { metadata: { ...metadata, name: "settings" }, data: { mode: "fast", size: "3" } });
   await client.create(Secret, { metadata: { ...metadata, name: "login" }, stringData: { password: "hunter2" } });
@@ -83,7 +83,7 @@ async function open(pod: string, search: string, headers: Readonly<Record<string
   return openWebSocket({ url: plane.url!, path, headers: { ...ADMIN, ...protocol, ...headers }, random });
 }
 
-/** All that a command says, by stream. */
+/** The complete output of a command, by stream. */
 async function session(connection: WebSocketConnection): Promise<Session> {
   const streams = ["", "", "", ""];
   for await (const message of connection.messages()) {

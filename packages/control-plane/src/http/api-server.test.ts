@@ -58,7 +58,7 @@ const get = (transport: Transport, path: string, more: Partial<TransportRequest>
 
 const ok = (body = "ok"): Awaited<ReturnType<ApiHandler>> => ({ status: 200, headers: {}, body: Buffer.from(body) });
 
-/** Yields until the caller goes away, and tells when that was. */
+/** Yields until the caller leaves, and reports when that was. */
 const endless = (ended: () => void): ApiHandler => {
   return async ({ signal }) => ({
     status: 200,
@@ -139,7 +139,7 @@ describe.each([
     const post = (size: number): Promise<TransportResponse> =>
       transport.request({ method: "POST", path: "/", headers: {}, body: Buffer.alloc(size) });
     expect(await text(await post(BODY_LIMIT_BYTES))).toBe(String(BODY_LIMIT_BYTES));
-    // The server answers and hangs up while the body is still being sent: either may be seen first.
+    // The server answers and closes while the body is still being sent: either may be seen first.
     const refused = await post(BODY_LIMIT_BYTES + 1).catch((error: { code: string }) => error.code);
     expect(["TRANSPORT_BROKEN", 413]).toContain(typeof refused === "string" ? refused : refused.status);
     expect((await get(transport, "/")).status).toBe(200);
@@ -185,7 +185,7 @@ describe.each([
   });
 });
 
-/** A request in one of its forms, and what its answer holds. */
+/** A request in one of its forms, and the expected response. */
 interface Form {
   request(index: number): string;
   answer(index: number): string;
@@ -204,7 +204,7 @@ const FORMS: readonly Form[] = [
 ];
 const CLOSING = form("GET", "closing", "connection: close\r\n\r\n");
 
-/** A text cut at the given places. */
+/** A text cut at the given positions. */
 function pieces(text: string, cuts: readonly number[]): [number, number][] {
   const places = [...new Set([0, ...cuts.filter((cut) => cut < text.length), text.length])].sort((a, b) => a - b);
   return places.slice(1).map((to, index) => [places[index]!, to]);

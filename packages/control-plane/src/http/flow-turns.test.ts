@@ -5,7 +5,7 @@ import { FlowTurns } from "./flow-turns.js";
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => afterInput(resolve));
 
-/** Requests take time without a wait. */
+/** A clock: requests take time without waiting. */
 class StepTime extends VirtualClock {
   tookMs = 0;
 
@@ -14,7 +14,7 @@ class StepTime extends VirtualClock {
   }
 }
 
-/** A server of requests, and those that it has begun in each turn. */
+/** A server of requests, with those that it has started in each turn. */
 function server(): { send: (flow: string, ms: number) => void; begun: string[]; turns: FlowTurns } {
   const time = new StepTime();
   const turns = new FlowTurns(time);
@@ -58,7 +58,7 @@ describe("turns of flows", () => {
       expect(meanwhile[0]).toBe("honest");
       slowSince.push(meanwhile.filter((flow) => flow === "hostile").length);
     }
-    // Once it is known what its requests take, there are no two of them in a turn.
+    // Once the duration of its requests is known, no two of them run in one turn.
     expect(slowSince.slice(2).every((count) => count <= 2)).toBe(true);
   });
 
@@ -70,7 +70,7 @@ describe("turns of flows", () => {
     for (let turn = 0; turn < 80; turn++) await nextTurn();
     const lastQuick = begun.lastIndexOf("quick");
     const slowBefore = begun.slice(0, lastQuick).filter((flow) => flow === "slow").length;
-    // 200 × 2 ms are 20 × 20 ms.
+    // 200 × 2 ms take as long as 20 × 20 ms.
     expect(slowBefore).toBeGreaterThan(8);
     expect(begun.slice(0, 40).filter((flow) => flow === "quick").length).toBeGreaterThan(20);
   });

@@ -8,7 +8,7 @@ const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn++) await nextTurn();
 };
 
-/** Steps take time without a wait. */
+/** A clock: steps take time without waiting. */
 class StepTime extends VirtualClock {
   tookMs = 0;
 

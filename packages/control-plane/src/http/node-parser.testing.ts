@@ -1,24 +1,24 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Duplex } from "node:stream";
 
-/** What a parser made of a request. */
+/** A parsed request. */
 export interface ReadRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** One character a byte. */
+  /** One character per byte. */
   readonly body: string;
 }
 
-/** Node's own server of HTTP/1.1, on streams in place of sockets. */
+/** Node's own HTTP/1.1 server, on streams instead of sockets. */
 export class NodeParser implements Disposable {
   readonly #server: Server;
   readonly #requests: (Promise<ReadRequest | string> | string)[] = [];
 
   constructor() {
-    // As ApiServer sets them.
+    // The same options as in ApiServer.
     this.#server = createServer({ maxHeaderSize: 2 ** 20, requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 });
-    // Requests that came before the end of the input are answered after it.
+    // Requests before the end of the input are answered after it.
     Object.assign(this.#server, { maxHeadersCount: 0, httpAllowHalfOpen: true });
     this.#server.on("request", (request, response) => {
       const reading = read(request).finally(() => response.end());
@@ -33,7 +33,7 @@ export class NodeParser implements Disposable {
     });
   }
 
-  /** The requests of one connection that brings `bytes` and ends; a text in place of what is no plain request. */
+  /** The requests of one connection that sends `bytes` and ends; a text for anything that is no plain request. */
   async read(bytes: Buffer): Promise<readonly (ReadRequest | string)[]> {
     this.#requests.length = 0;
     const socket = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() });

@@ -2,7 +2,7 @@ import { seededRandom } from "setpoint/clock";
 import { expect, it } from "vitest";
 import { agreement } from "./plain-request-agreement.testing.js";
 
-/** How many mutated requests. SETPOINT_SEED=N repeats a run. */
+/** The number of mutated requests. SETPOINT_SEED=N repeats a run. */
 const COUNT = Number(process.env.PLAIN_REQUESTS ?? 1_000_000);
 const SEED = Number(process.env.SETPOINT_SEED);
 

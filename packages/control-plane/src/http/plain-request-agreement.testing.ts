@@ -4,9 +4,9 @@ import { PlainRequests } from "./plain-request.js";
 import { RequestMutations } from "./request-mutations.testing.js";
 
 export interface Agreement {
-  /** How many of the drawn requests were plain. */
+  /** The number of generated requests that were plain. */
   readonly plain: number;
-  /** Those that Node reads otherwise. */
+  /** Those that Node reads differently. */
   readonly differences: readonly Difference[];
 }
 
@@ -16,20 +16,20 @@ export interface Difference {
   readonly node: readonly (ReadRequest | string)[];
 }
 
-/** What was taken as plain from the start of one drawn text. */
+/** The plain requests at the start of one generated text. */
 interface Taken {
   readonly bytes: Buffer;
   readonly requests: readonly ReadRequest[];
 }
 
 const BATCH = 200;
-/** Shows where Node sees the end of what came before. */
+/** Shows where Node sees the end of the previous request. */
 const SENTINEL: Taken = {
   bytes: Buffer.from("GET /sentinel HTTP/1.1\r\nhost: s\r\n\r\n"),
   requests: [{ method: "GET", target: "/sentinel", headers: { host: "s" }, body: "" }],
 };
 
-/** Draws `count` mutated requests; whatever PlainRequests accepts of them, Node must read to the same requests. */
+/** Generates `count` mutated requests; Node must read those that PlainRequests accepts to the same requests. */
 export async function agreement(count: number, random: Random): Promise<Agreement> {
   const mutations = new RequestMutations(random);
   const requests = new PlainRequests();
@@ -43,7 +43,7 @@ export async function agreement(count: number, random: Random): Promise<Agreemen
       if (taken.requests.length > 0) batch.push(taken);
     }
     plain += batch.length;
-    // One connection reads them all; which of them differs is looked for when that fails.
+    // One connection reads them all; only if that fails, each is tried separately.
     if ((await difference(node, batch)) === undefined) continue;
     const found = (await Promise.all(batch.map((taken) => separately(taken)))).filter((each) => each !== undefined);
     differences.push(...(found.length > 0 ? found : [(await difference(node, batch))!]));
@@ -56,7 +56,7 @@ async function separately(taken: Taken): Promise<Difference | undefined> {
   return difference(node, [taken]);
 }
 
-/** All requests from the start of `bytes` that are plain, as a connection takes them one after the other. */
+/** All plain requests at the start of `bytes`, as a connection reads them one after the other. */
 function takePlain(parser: PlainRequests, bytes: Buffer): Taken {
   const requests: ReadRequest[] = [];
   let end = 0;

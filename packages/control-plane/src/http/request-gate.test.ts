@@ -17,7 +17,7 @@ const logged: string[] = [];
 beforeEach(async () => {
   logged.length = 0;
   plane = await controlPlane({ listen: {}, tokens, log: (message) => logged.push(message) });
-  // Not `edit`, whose rules are added up by a loop that begins after the server listens.
+  // Not `edit`, whose rules are aggregated by a loop that starts after the server listens.
   const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["*"] }];
   await grant("clusterroles", { metadata: { name: "editors" }, rules });
   await grant("clusterrolebindings", {
@@ -38,21 +38,21 @@ async function grant(resource: string, object: object): Promise<void> {
 }
 afterEach(() => plane.stop());
 
-/** The certificate that the server's is signed with. */
+/** The CA of the server's certificate. */
 function authority(): string {
   const [, data] = /certificate-authority-data: (\S+)/.exec(plane.kubeconfig!)!;
   return Buffer.from(data!, "base64").toString();
 }
 
 async function session(): Promise<ClientHttp2Session> {
-  // Megabytes: what waits to be sent counts.
+  // Megabytes, because data waiting to be sent counts, too.
   const opened = connectHttp2(plane.url!, { rejectUnauthorized: false, maxSessionMemory: 4096 });
   opened.on("error", () => {});
   await once(opened, "connect");
   return opened;
 }
 
-/** A POST whose body is announced and not sent; resolves to the head of its answer. */
+/** A POST whose body is announced and not sent; resolves to the head of its response. */
 async function announced(on: ClientHttp2Session, headers: Record<string, string>): Promise<IncomingHttpHeaders> {
   const stream = on.request({
     ":method": "POST",
@@ -67,7 +67,7 @@ async function announced(on: ClientHttp2Session, headers: Record<string, string>
   return head;
 }
 
-/** The role of those who may read how to verify tokens. */
+/** The role that allows reading the token issuer's configuration. */
 const ISSUER_DISCOVERY = "system:service-account-issuer-discovery";
 
 async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
@@ -121,7 +121,7 @@ describe("a request over a socket", () => {
     const more = await session();
     const head = await announced(more, bearer("editor-token"));
     expect([head[":status"], head["retry-after"]]).toEqual([429, "1"]);
-    // The real server answers so, before it knows what representation is wanted.
+    // Like the real server, which answers before it negotiates the representation.
     expect(head["content-type"]).toBe("text/plain; charset=utf-8");
     const others = await session();
     expect((await announced(others, bearer("zero-token")))[":status"]).toBe(403);
@@ -211,12 +211,12 @@ describe("a request over a socket", () => {
     }, 5);
     const answered = Array.from({ length: 900 }, async (_, at) => {
       const stream = opened[at % 9]!.request({ ":method": "POST", ":path": CONFIG_MAPS, ...headers });
-      // What the server does not read it takes back with the stream.
+      // The server resets the stream if it does not read the body.
       stream.on("error", () => {});
       for (let count = 0; count < 3; count++) stream.write(part);
       stream.end();
       stream.resume();
-      // Or it is closed, by Node's own limit on what one connection holds.
+      // Or Node's own limit per connection closes it.
       return new Promise<unknown>((resolve) => {
         stream.on("response", (head) => resolve(head[":status"])).on("close", () => resolve(statuses[0]));
       });
@@ -225,7 +225,7 @@ describe("a request over a socket", () => {
     clearInterval(watching);
     for (const each of opened) each.destroy();
     expect([...found].filter((status) => !statuses.includes(status as never))).toEqual([]);
-    // They were 2.1 GB. Both ends of the connection are in this process.
+    // Without limits it grew by 2.1 GB. Both ends of the connection are in this process.
     expect((most - before) / 2 ** 20).toBeLessThan(500);
     expect(logged).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import type { Random } from "setpoint/clock";
 
-/** Draws requests of HTTP/1.1: some as clients send them, most with one to three changes that parsers disagree on. */
+/** Generates HTTP/1.1 requests: some as clients send them, most with one to three changes that parsers disagree on. */
 export class RequestMutations {
   readonly #random: Random;
   #repeated: Buffer | undefined;
@@ -10,7 +10,7 @@ export class RequestMutations {
   }
 
   next(): Buffer {
-    // The parser remembers the latest head, so the same bytes come again now and then.
+    // The parser caches the latest head, so the same bytes are repeated now and then.
     if (this.#repeated !== undefined && this.#random.next() < 0.05) return this.#repeated;
     let text = this.#request();
     for (let left = this.#below(4); left > 0; left--) text = this.#mutated(text);
@@ -58,7 +58,7 @@ export class RequestMutations {
     }
   }
 
-  /** With a header line more, somewhere below the request line. */
+  /** With an additional header line, somewhere below the request line. */
   #withLine(text: string, line: string): string {
     const ends = [...text.matchAll(/\r\n(?!\r\n)/g)].map(({ index }) => index);
     if (ends.length === 0) return text + line;

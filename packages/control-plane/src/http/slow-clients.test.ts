@@ -33,7 +33,7 @@ async function connected(): Promise<TLSSocket> {
   return socket;
 }
 
-/** What has come until the connection is closed; time passes meanwhile, and `drip` is sent with each second. */
+/** The data received until the connection is closed; time passes meanwhile, and `drip` is sent each second. */
 async function untilClosed(socket: TLSSocket, drip = ""): Promise<string> {
   let text = "";
   let isClosed = false;
@@ -47,7 +47,7 @@ async function untilClosed(socket: TLSSocket, drip = ""): Promise<string> {
   for (let second = 0; second < 200 && !isClosed; second++) {
     if (drip !== "" && !socket.destroyed) socket.write(drip);
     await clock.advance(1000);
-    // The machine's time, for bytes to cross the socket.
+    // Real time, for bytes to cross the socket.
     await systemClock.sleep(2);
   }
   return isClosed ? text : `${text}\nstill open`;
@@ -74,7 +74,7 @@ describe("slow clients", () => {
     const slow = session.request({ ":method": "POST", ":path": "/" });
     slow.write("{");
     const answered = once(slow, "response");
-    // Frames of a connection are read in order: with this answer the server has read the head of the slow one, too.
+    // Frames of a connection are read in order: this response shows that the server has read the slow head, too.
     const after = session.request({ ":path": "/" });
     await once(after, "response");
     after.resume();

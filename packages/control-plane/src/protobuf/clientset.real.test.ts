@@ -13,7 +13,7 @@ const kubernetes = fileURLToPath(new URL("../../../../tools/kubernetes", import.
 
 type Step = { readonly step: string; readonly error?: string; readonly result?: unknown };
 
-/** The real server answers in protobuf, which has no room for the kind of an object within another; ours answers in JSON. */
+/** The real server answers in protobuf, which cannot express the kind of an embedded object; ours answers in JSON. */
 function withoutInnerKinds(key: string, value: unknown): unknown {
   if (key !== "volumeClaimTemplates") return value;
   return (value as readonly Record<string, unknown>[]).map(({ apiVersion, kind, ...claim }) => claim);

@@ -15,7 +15,7 @@ interface Encoded {
   readonly json: unknown;
 }
 
-/** Objects of every served kind, the first of each empty and the others filled at random, as Go encodes them. */
+/** Objects of every served kind, the first of each empty and the others random, as Go encodes them. */
 function encodedByGo(seed: number, rounds: number): readonly Encoded[] {
   const versions = facts.groups.flatMap(({ group, versions }) =>
     versions.map(({ version }) => (group === "" ? version : `${group}/${version}`)),

@@ -14,7 +14,7 @@ afterEach(() => plane[Symbol.asyncDispose]());
 const post = (body: string, contentType = "application/json", query = "") =>
   plane.request("POST", `${CONFIG_MAPS}${query}`, { body, contentType });
 
-/** The server is none the worse for what it was sent. */
+/** The server still works after the invalid input. */
 async function expectAlive(): Promise<void> {
   expect((await post('{"metadata":{"name":"alive"}}')).status).toBe(201);
 }

@@ -8,7 +8,7 @@ import { MemoryStorage } from "../storage/memory-storage.js";
 import { upperLayers } from "../write-parts.js";
 import { Registry } from "./registry.js";
 import type { AdmissionPlugin } from "./write/admission.js";
-// Loaded with the file, not within the time of its first test.
+// Loaded with the file, so that its first test does not pay for it.
 import "./write-side.js";
 
 export interface TestAnswer {
@@ -28,18 +28,20 @@ export interface TestRequest {
 
 export interface TestPlaneOptions {
   readonly admission?: (storage: MemoryStorage) => readonly AdmissionPlugin[];
-  /** Whether threads look at large bodies. Defaults to true. */
+  /** Whether threads parse large bodies. Defaults to true. */
   readonly hasBodyThreads?: boolean;
-  /** What the caller may do; everything by default. */
+  /** The permissions of the caller; everything by default. */
   readonly allows?: (attributes: AccessAttributes) => boolean;
 }
 
-/** A registry on memory storage and a virtual clock, called without a socket. Everybody may do everything, unless told otherwise. */
+/**
+ * A registry on memory storage and a virtual clock, called without a socket. Everybody may do everything by default.
+ */
 export class TestPlane implements AsyncDisposable {
   readonly clock: VirtualClock;
   readonly storage: MemoryStorage;
   readonly registry: Registry;
-  /** What its loops have logged. */
+  /** The log of its loops. */
   readonly logged: readonly string[];
 
   private constructor(clock: VirtualClock, storage: MemoryStorage, registry: Registry, logged: readonly string[]) {
@@ -93,7 +95,7 @@ export class TestPlane implements AsyncDisposable {
   }
 }
 
-/** A request as a handler takes it. */
+/** A request in the form of handlers. */
 export function requestOf(
   method: string,
   target: string,

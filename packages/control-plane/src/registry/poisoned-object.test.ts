@@ -17,7 +17,7 @@ function part(number: number, content: string | Uint8Array): Buffer {
 const message = (kind: string, raw: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from("k8s\0"), part(1, Buffer.concat([part(1, "v1"), part(2, kind)])), part(2, raw)]);
 
-/** Over the wire of a whole control plane, its admission and controllers included. */
+/** Over the network to a whole control plane, with its admission and controllers. */
 async function send(
   plane: Awaited<ReturnType<typeof controlPlane>>,
   method: "GET" | "POST",

@@ -8,7 +8,7 @@ import { Registry } from "./registry.js";
 
 let clock: VirtualClock;
 let storage: MemoryStorage;
-/** How often what writes need was asked for. */
+/** How often the write side was loaded. */
 let loads: number;
 const registries: Registry[] = [];
 beforeEach(() => {
@@ -21,7 +21,7 @@ afterEach(async () => {
   await storage[Symbol.asyncDispose]();
 });
 
-/** As it is at the start of a server: nothing was loaded that a first answer does not need. */
+/** Like a server at its start: only what a first response needs is loaded. */
 async function started(): Promise<Registry> {
   const registry = new Registry({
     storage,

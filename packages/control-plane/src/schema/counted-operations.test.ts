@@ -63,7 +63,7 @@ const evaluated = (expression: string): void => {
   program.evaluate(() => undefined, new Budget(1e9));
 };
 
-/** For each a worst case of so many parts; what is not to be counted is made before. */
+/** A worst case of so many parts for each; setup that does not count runs before. */
 const WORK: Readonly<Record<string, (size: number) => () => unknown>> = {
   "protobuf: containers without anything": (size) => {
     const bytes = field(2, Buffer.concat(times(size, () => field(2, Buffer.alloc(0)))));
@@ -168,11 +168,11 @@ describe("the work for a request, counted in blocks of code that it runs, is lin
   it.each(Object.entries(WORK))("for %s", (_title, made) => {
     const warm = made(100);
     warm();
-    // The engine loses some counts when it optimises a function: the most of several is nearest to the truth.
+    // The engine loses some counts when it optimises a function: the maximum of several runs is the most accurate.
     const counted = (size: number) => Math.max(...times(5, () => operationsOf(made(size))));
     const [small, large] = [counted(250), counted(1_000)];
     expect(small).toBeGreaterThan(100);
-    // Four times the size, four times the work, and a little for what sorting adds.
+    // Four times the size, four times the work, and a little more for sorting.
     expect(large / small).toBeLessThan(5.5);
   });
 });

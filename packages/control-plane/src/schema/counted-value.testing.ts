@@ -2,13 +2,13 @@ import type { Json } from "../api/json.js";
 
 export interface CountedValue<Value> {
   readonly value: Value;
-  /** How often a field, an item or the keys of anything in the value were looked at so far. */
+  /** How often a field, an item or the keys of anything in the value were read so far. */
   readonly reads: () => number;
 }
 
 /**
- * A value that counts how often it is looked into: what a decoder or validator does to its input, in a unit that is the
- * same on every machine.
+ * A value that counts its reads: the work of a decoder or validator on its input, in a unit that is the same on every
+ * machine.
  */
 export function countedValue<Value extends Json>(value: Value): CountedValue<Value> {
   let reads = 0;

@@ -7,9 +7,9 @@ import { RealServer, SEED } from "../real-server.testing.js";
 import { DecodingError, decodeStruct } from "./go-decoding.js";
 
 /**
- * Random bodies for every built-in kind, with values that do not fit and fields that are not there, sent to a real server
- * and decoded here: both must refuse the same ones with the same words. `SETPOINT_SEED` repeats a run,
- * `STEPS` sets the bodies of each kind, `KUBECONFIG_REAL` names a server that is up.
+ * Random bodies for every built-in kind, with mismatching values and unknown fields, sent to a real server and decoded
+ * here: both must refuse the same ones with the same messages. `SETPOINT_SEED` repeats a run, `STEPS` sets the bodies
+ * of each kind, `KUBECONFIG_REAL` names a running server.
  */
 const STEPS = Number(process.env.STEPS ?? 15);
 
@@ -67,7 +67,7 @@ function verdict(message: Message, body: JsonObject): string | undefined {
   }
 }
 
-/** The facts know that a field is a string, not what Go calls this string: `v1.DNSPolicy`. */
+/** The facts know that a field is a string, not Go's name for its type: `v1.DNSPolicy`. */
 function masked(text: string): string {
   return text
     .replace(/map\[\w+\.\w+\]/, "map[string]")
@@ -76,7 +76,7 @@ function masked(text: string): string {
 }
 
 interface Budget {
-  /** How many values are still to be wrong. */
+  /** The number of values that are still to be wrong. */
   spoilt: number;
 }
 

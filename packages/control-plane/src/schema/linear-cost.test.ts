@@ -40,14 +40,14 @@ const listed = (count: number, message: string): JsonObject => ({
   conditions: times(count, (index) => ({ type: `t${index}`, message })),
 });
 
-/** Schemas as deep as the value, with something wrong at the bottom. */
+/** Schemas as deep as the value, with an error at the bottom. */
 const deepSchema = (depth: number): Schema =>
   times(depth, () => 0).reduce<Schema>((inner) => ({ type: "object", properties: { a: inner } }), {
     type: "object",
     additionalProperties: { type: "integer" },
   });
 
-/** What each does to a body of `size` parts, looked at through a value that counts. */
+/** The work of each on a body of `size` parts, measured by a counting value. */
 const decoders: readonly [string, (size: number) => number][] = [
   [
     "list maps that are compared with their old items [7e]",
@@ -166,7 +166,7 @@ const decoders: readonly [string, (size: number) => number][] = [
 describe("the cost of a request is linear in its size", () => {
   it.each(decoders)("for %s", (_title, cost) => {
     const [small, large] = [cost(500), cost(2_000)];
-    // Four times the size, four times the work, and a little for what sorting adds.
+    // Four times the size, four times the work, and a little more for sorting.
     expect(large / small).toBeLessThan(5.5);
   });
 });

@@ -8,8 +8,8 @@ interface Coverage {
 }
 
 /**
- * How many blocks of code a piece of work ran, all that it calls included: a measure of its cost that is the same on every
- * machine. What is built into the engine (`JSON.parse`, regular expressions, sorting) counts as one.
+ * The number of blocks of code that a piece of work ran, including everything it calls: a measure of its cost that is
+ * the same on every machine. Functions of the engine (`JSON.parse`, regular expressions, sorting) count as one.
  */
 export function operationsOf(work: () => unknown): number {
   const session = new Session();

@@ -7,7 +7,7 @@ const LONG = 1_000_000;
 describe("quantities", () => {
   it("of any length are scanned once", () => {
     expect(() => canonicalQuantity(`${"1".repeat(LONG)}!`)).toThrow(QuantityError);
-    // Go has no suffix for so much, and leaves it out.
+    // Go has no suffix for such an amount, and leaves it out.
     expect(canonicalQuantity(`1${"0".repeat(LONG)}`)).toBe("10");
     expect(quantityNanos("1.5")).toBe(1_500_000_000n);
   });

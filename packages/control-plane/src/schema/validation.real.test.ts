@@ -10,9 +10,9 @@ import { applyDefaults } from "./defaulting.js";
 import { validateStructural } from "./structural.js";
 
 /**
- * Random custom resources, right and wrong, created in a dry run on a real server and checked here: the findings must be
- * the same, word for word. `SETPOINT_SEED` repeats a run, `STEPS` lengthens it, `KUBECONFIG_REAL` names a server that
- * is up.
+ * Random custom resources, valid and invalid, created in a dry run on a real server and validated here: the findings
+ * must be the same, word for word. `SETPOINT_SEED` repeats a run, `STEPS` lengthens it, `KUBECONFIG_REAL` names a
+ * running server.
  */
 const STEPS = Number(process.env.STEPS ?? 500);
 const GROUP = `check${SEED}-${process.pid}.example.com`;
@@ -176,7 +176,7 @@ const SAMPLES: Readonly<Record<string, readonly Json[]>> = {
   share: [0, 0.5, 1, 1.5],
 };
 
-/** A few fields, each right or wrong. */
+/** A few fields, each valid or invalid. */
 function randomSpec(dice: Dice): Json {
   const names = Object.keys(SPEC.properties!);
   const spec: Record<string, Json> = dice.oneIn(20) ? {} : { title: "abc" };
@@ -224,7 +224,7 @@ function spoilt(dice: Dice, value: Json, sides: number): Json {
   return result;
 }
 
-/** A schema with something in it that a structural one must not have. */
+/** A schema with something that a structural one must not have. */
 function crooked(dice: Dice, schema: Schema): Json {
   const copy = JSON.parse(JSON.stringify(schema)) as {
     properties: { spec: { properties: Record<string, JsonObject> } };

@@ -139,7 +139,7 @@ describe("the SQLite journal", () => {
       await put(storage, "default/last");
     }
     const intact = readFileSync(join(folder, "journal.db"));
-    // A page may hold a stale copy of a row beside the live one, so the byte is changed in every one.
+    // A page may contain a stale copy of a row beside the live one, so the byte is changed in each copy.
     const changeText = (bytes: Buffer): Buffer => {
       for (let at = bytes.indexOf("xxx"); at >= 0; at = bytes.indexOf("xxx", at + 500)) bytes[at + 1] = 0x79;
       return bytes;

@@ -26,7 +26,7 @@ export const remove = (storage: Storage, key: string): Promise<StoredObject> =>
 export const keysOf = (storage: Storage, revision?: number): string[] =>
   [...storage.snapshot(RESOURCE, revision)!.entries()].map(({ key }) => key);
 
-/** Collects what it is given, as `type key revision`. */
+/** Collects events as `type key revision`. */
 export class Recorder implements Subscriber {
   readonly seen: string[] = [];
   readonly batches: (readonly Change[])[] = [];
@@ -47,7 +47,7 @@ export class Recorder implements Subscriber {
   }
 }
 
-/** What every storage must do, whatever makes it durable. */
+/** The contract of every storage, whatever makes it durable. */
 export function storageContract(name: string, open: () => Promise<Storage>): void {
   describe(name, () => {
     it("gives each write the next revision and stamps the object with it", async () => {

@@ -10,7 +10,7 @@ const reader = (isMasked = true): FrameReader => new FrameReader({ isMasked, max
 const readAll = (frames: FrameReader, chunks: readonly Buffer[]): WebSocketMessage[] =>
   chunks.flatMap((chunk) => [...frames.read(chunk)]);
 
-/** The bytes in pieces that end at these places. */
+/** The bytes in pieces that end at these positions. */
 const cut = (bytes: Buffer, places: readonly number[]): Buffer[] => {
   const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
   return ends.map((end, at) => bytes.subarray(at === 0 ? 0 : ends[at - 1], end));
@@ -35,7 +35,7 @@ const message = fc.oneof(
   })),
 );
 
-/** Buffers of this size take too long to be compared one byte at a time. */
+/** As strings, because comparing large buffers byte by byte takes too long. */
 const inShort = (each: WebSocketMessage): unknown =>
   "bytes" in each ? [each.type, each.bytes.toString("latin1")] : each;
 

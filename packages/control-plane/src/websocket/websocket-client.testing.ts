@@ -11,7 +11,7 @@ export interface WebSocketCall {
   readonly random: Random;
 }
 
-/** The answer to a handshake; `connection` is there where it was accepted. */
+/** The response to a handshake; `connection` is present if it was accepted. */
 export interface WebSocketAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
@@ -21,7 +21,7 @@ export interface WebSocketAnswer {
 
 const KEY = "dGhlIHNhbXBsZSBub25jZQ==";
 
-/** The smallest client of WebSockets over TLS: a handshake, then {@link WebSocketConnection} with masks. */
+/** A minimal WebSocket client over TLS: a handshake, then {@link WebSocketConnection} with masks. */
 export async function openWebSocket({ url, path, headers, random }: WebSocketCall): Promise<WebSocketAnswer> {
   const { hostname, port, host, origin } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
@@ -55,7 +55,7 @@ function lowerName([name, value]: [string, string]): [string, string] {
   return [name.toLowerCase(), value];
 }
 
-/** The lines of the answer's head; what follows it stays to be read. */
+/** The lines of the response head; the bytes after it stay unread. */
 function readHead(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);

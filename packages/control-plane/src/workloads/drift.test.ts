@@ -21,7 +21,7 @@ const metadata = { name: "web", namespace: "default" };
 /** Longer than any controller's own period. */
 const LONG_SECONDS = 60;
 
-/** Overwrites the status of an object, and expects that it is put right. */
+/** Overwrites the status of an object, and expects that it is restored. */
 async function expectRepair<T extends KubeObject & { readonly status?: object }>(
   simulation: Simulation,
   kind: Kind<T>,
@@ -42,7 +42,7 @@ async function expectRepair<T extends KubeObject & { readonly status?: object }>
   expect((await simulation.get(kind, name)).status).toEqual(before);
 }
 
-/** Deletes an object of its controller, and expects another in its place. */
+/** Deletes a child of a controller, and expects that it is recreated. */
 async function expectAnother<T extends KubeObject>(
   simulation: Simulation,
   kind: Kind<T>,

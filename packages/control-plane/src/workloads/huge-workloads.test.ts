@@ -8,7 +8,7 @@ import { labelled, Simulation } from "./simulation.testing.js";
 
 const HUGE = 2_147_483_647;
 const metadata = (name: string, namespace = "default") => ({ name, namespace });
-/** No pods, nodes or scheduler: the pods are made and nothing comes of them. */
+/** No kubelet, nodes or scheduler: pods are created and stay pending. */
 const CONTROLLERS = { replicasets: true, deployments: true, statefulsets: true, jobs: true };
 
 describe("workloads of two billion replicas", { timeout: 60_000 }, () => {
@@ -17,7 +17,7 @@ describe("workloads of two billion replicas", { timeout: 60_000 }, () => {
     const log = (message: string, error: unknown): void => void failures.push(`${message}: ${String(error)}`);
     await using plane = await controlPlane({ workloads: CONTROLLERS, log });
     const count = async (labelSelector: string) => (await plane.client.list(Pod, { labelSelector })).items.length;
-    /** Each look is a turn of the event loop: where controllers took all of them, there would be none. */
+    /** Each check needs a turn of the event loop: if controllers blocked it, there would be none. */
     const reached = async (labelSelector: string, pods: number): Promise<void> => {
       while ((await count(labelSelector)) < pods) await systemClock.sleep(1);
     };

@@ -9,7 +9,7 @@ import type { WorkloadChoice } from "./workload-choice.js";
 /** A control plane with workloads, on virtual time. */
 export class Simulation implements AsyncDisposable {
   readonly clock: VirtualClock;
-  /** What went wrong inside. */
+  /** Internal errors. */
   readonly failures: string[];
   readonly #plane: ControlPlane;
 
@@ -74,7 +74,7 @@ export class Simulation implements AsyncDisposable {
     });
   }
 
-  /** What `/metrics` of the control plane says. */
+  /** The content of the control plane's `/metrics`. */
   async metrics(): Promise<string> {
     const { body } = await this.#plane.transport.request({ method: "GET", path: "/metrics", headers: {} });
     const chunks: Uint8Array[] = [];

@@ -56,7 +56,7 @@ class LaggingSimulation implements AsyncDisposable {
     return this.#plane.client;
   }
 
-  /** How many objects of a resource the controllers have made. */
+  /** The number of objects of a resource that the controllers have created. */
   made(resource: string): number {
     return this.created.filter((each) => each === resource).length;
   }

@@ -39,7 +39,7 @@ async function plane(handlers: Record<string, WebhookHandler> = {}) {
   return { clock, request, install, create };
 }
 
-/** Notes something and answers. */
+/** Records a value and answers. */
 function noting<T>(notes: T[], note: T, answer: object): object {
   notes.push(note);
   return answer;

@@ -6,7 +6,7 @@ import { certificateRequestChecks } from "./certificate-requests.js";
 
 const SIGNER = "kubernetes.io/kube-apiserver-client";
 
-/** Runs a request through the plugins, its user holding `grants` (`verb signer`). */
+/** Runs a request through the plugins; its user has `grants` (`verb signer`). */
 async function admitted(attributes: object, grants: readonly string[] = []) {
   const authorize = (asked: AccessAttributes) => ({
     allowed: asked.type === "resource" && grants.includes(`${asked.verb} ${asked.name}`),

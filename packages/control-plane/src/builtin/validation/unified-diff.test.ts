@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { unifiedDiff } from "./unified-diff.js";
 
-/** The new text, out of the old one and the difference. */
+/** Applies the difference to the old text. */
 function patched(before: string, diff: string): string {
   const old = before.split("\n");
   const result: string[] = [];

@@ -10,7 +10,7 @@ import { startKubernetes } from "../../../../../tools/kubernetes/start.mjs";
 import { type ControlPlane, controlPlane } from "../../control-plane.js";
 import { loadFacts } from "../../facts/facts.js";
 
-/** Each seventh question of the whole, which `node tools/harvest/validation.mjs` asks. */
+/** Every seventh question of `node tools/harvest/validation.mjs`. */
 const EVERY = 7;
 
 let cluster: Awaited<ReturnType<typeof startKubernetes>>;

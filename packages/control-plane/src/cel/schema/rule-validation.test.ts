@@ -4,7 +4,7 @@ import type { Schema } from "../../facts/schema.js";
 import { ruleTree } from "./rule-tree.js";
 import { validateRules } from "./rule-validation.js";
 
-/** The answers of a real server to a CRD with these rules. */
+/** The responses of a real server to a CRD with these rules. */
 const schema: Schema = {
   type: "object",
   "x-kubernetes-validations": [{ rule: "self.metadata.name.startsWith('x')", message: "name must start with x" }],
@@ -51,7 +51,7 @@ function thing(name: string, spec: Json): JsonObject {
   return { apiVersion: "example.com/v1", kind: "Rule", metadata: { name }, spec };
 }
 
-/** Of objects whose spec has these fields, and keeps to these rules. */
+/** The schema of objects whose spec has these fields and rules. */
 function withRules(rules: readonly string[], properties: Readonly<Record<string, Schema>>): Schema {
   const validations = rules.map((rule) => ({ rule }));
   return {

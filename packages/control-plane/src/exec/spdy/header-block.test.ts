@@ -7,7 +7,7 @@ import { HeaderReader, HeaderWriter } from "./header-block.js";
 describe("header blocks of SPDY", () => {
   it("are compressed with the dictionary of the protocol", async () => {
     const block = await new HeaderWriter().write(new Map([["streamtype", "stdin"]]));
-    // The head of zlib that says so, and the checksum of the dictionary.
+    // The zlib header with the dictionary flag, and the checksum of the dictionary.
     expect(block[1]! & 0x20).toBe(0x20);
     expect(block.toString("hex", 2, 6)).toBe("e3c6a7c2");
   });
@@ -36,7 +36,7 @@ describe("header blocks of SPDY", () => {
     const zeros = deflateSync(Buffer.alloc(256 * 2 ** 20), { level: 9 });
     const inflate = vi.spyOn(Inflate.prototype as unknown as Transform, "push");
     await expect(new HeaderReader().read(zeros)).rejects.toThrow("too large");
-    // Whatever was under way in the thread that unfolds has come by then.
+    // By now all pending work of the decompressing thread has arrived.
     await systemClock.sleep(50);
     const unfolded = inflate.mock.calls.reduce((sum, [chunk]) => sum + ((chunk as Buffer | null)?.length ?? 0), 0);
     inflate.mockRestore();

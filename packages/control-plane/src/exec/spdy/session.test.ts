@@ -6,13 +6,13 @@ import { SpdySession, type SpdyStream } from "./session.js";
 
 const FIN = 1;
 
-/** The other side: writes frames, and collects what comes back. */
+/** The peer: writes frames, and collects the responses. */
 class Client {
   readonly #writer = new HeaderWriter();
   readonly toServer = new PassThrough();
   readonly fromServer = new PassThrough();
 
-  /** As a server's sockets do, it has somebody who hears of its errors. */
+  /** Like a server's sockets, it has an error listener. */
   get connection(): Duplex {
     return Duplex.from({ readable: this.toServer, writable: this.fromServer }).on("error", () => {});
   }
@@ -31,7 +31,7 @@ class Client {
     this.#send(id, flags, Buffer.from(text));
   }
 
-  /** The frames that were answered so far: `type:stream` or `data:stream:text`. */
+  /** The frames received so far: `type:stream` or `data:stream:text`. */
   async answers(): Promise<readonly string[]> {
     await new Promise((resolve) => setImmediate(resolve));
     const bytes = (this.fromServer.read() ?? Buffer.alloc(0)) as Buffer;
@@ -52,7 +52,7 @@ class Client {
     frame.writeUInt32BE(head);
     frame[4] = flags;
     frame.writeUIntBE(payload.length, 5, 3);
-    // In pieces: a frame need not come at once.
+    // In pieces: a frame need not arrive at once.
     const bytes = Buffer.concat([frame, payload]);
     this.toServer.write(bytes.subarray(0, 5));
     this.toServer.write(bytes.subarray(5));

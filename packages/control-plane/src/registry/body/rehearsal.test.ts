@@ -105,7 +105,7 @@ const CASES: Readonly<Record<string, readonly Step[]>> = {
   ],
 };
 
-/** What tells one server from another without being a difference. */
+/** Values that differ between servers without being a difference. */
 const normal = (body: unknown): unknown =>
   JSON.parse(JSON.stringify(body).replaceAll(/"uid":"[^"]*"|[0-9a-f]{8}-[0-9a-f-]{27}/g, '"uid":""'));
 

@@ -94,7 +94,7 @@ describe("garbage collection", () => {
     expect(await names()).toEqual(["child"]);
   });
 
-  /** Gives an object that is there an owner. */
+  /** Adds an owner to an existing object. */
   const own = (name: string, owner: Owner) =>
     plane.request("PATCH", `${CONFIG_MAPS}/${name}`, {
       contentType: "application/merge-patch+json",
@@ -114,7 +114,7 @@ describe("garbage collection", () => {
     const a = await configMap("a");
     const b = await configMap("b", [{ name: "a", uid: a, blockOwnerDeletion: true }], ["foregroundDeletion"]);
     await own("a", { name: "b", uid: b, blockOwnerDeletion: true });
-    // Both wait for their dependents before the collector looks at either of them.
+    // Both wait for their dependents before the collector handles either of them.
     await Promise.all(
       ["a", "b"].map((name) => plane.request("DELETE", `${CONFIG_MAPS}/${name}`, deletion("Foreground"))),
     );

@@ -26,7 +26,7 @@ const crd = (group: string, versions: readonly object[]) => ({
 
 const swagger = async () => (await plane.request("GET", "/openapi/v2")).body;
 
-/** The names within a field of the document that is a map: of definitions 9 and 1, of paths 8 and 2. */
+/** The names in a map of the document, by field numbers: definitions 9 and 1, paths 8 and 2. */
 async function protobufNames(field: number, entry: number): Promise<readonly string[]> {
   const response = await plane.open("GET", "/openapi/v2", { headers: { accept: PROTOBUF } });
   expect(response.headers["content-type"]).toBe(PROTOBUF.replace("@", "."));

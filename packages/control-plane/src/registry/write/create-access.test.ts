@@ -6,7 +6,7 @@ const APPLY = "application/apply-patch+yaml";
 const CONFIG_MAP = "/api/v1/namespaces/default/configmaps/x";
 const ENDPOINTS = "/api/v1/namespaces/default/endpoints/x";
 
-/** Somebody who may use these verbs, on everything. */
+/** Allows these verbs on everything. */
 const only =
   (...verbs: readonly string[]) =>
   ({ verb }: AccessAttributes): boolean =>

@@ -230,7 +230,7 @@ describe("the status endpoint", () => {
 });
 
 describe("pods/binding", () => {
-  // The owner does not exist: a pod that names it would be collected meanwhile.
+  // The owner does not exist: a pod with this reference would be garbage-collected meanwhile.
   const { ownerReferences: _owners, ...owned } = metadata;
   const bind = (meta: object) => {
     const body = {

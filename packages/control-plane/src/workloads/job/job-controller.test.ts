@@ -14,7 +14,7 @@ const namespace = "default";
 const here = { namespace };
 type JobSpec = Partial<NonNullable<Job["spec"]>>;
 
-/** A plane with the controllers of jobs alone: pods end when the test says so. */
+/** A plane with the job controllers only: pods end when the test says so. */
 class World implements AsyncDisposable {
   readonly clock = new VirtualClock();
   readonly #plane: ControlPlane;
@@ -60,7 +60,7 @@ class World implements AsyncDisposable {
     await this.clock.advance(0);
   }
 
-  /** What a kubelet says when the only container of a pod ends. */
+  /** The status that a kubelet reports when the only container of a pod ends. */
   async end(pod: Pod | undefined, exitCode = 0): Promise<void> {
     const state = { terminated: { exitCode, finishedAt: formatTime(this.clock.now()) } };
     const main = { name: "main", ready: false, restartCount: 0, image: "work", imageID: "", state };

@@ -28,7 +28,7 @@ const NODES = new Map([["n", { metadata: { name: "n" } } as Node]]);
 const pods = (count: number): readonly Pod[] => Array.from({ length: count }, (_, at) => pod(at));
 const plan = (some: readonly Pod[], slices: readonly EndpointSlice[] = []) => planSlices(service, some, NODES, slices);
 
-/** What the server makes of the slices that a plan creates. */
+/** The slices of a plan, as the server stores them. */
 const stored = (some: readonly Pod[]): readonly EndpointSlice[] =>
   plan(some).create.map((slice, at) => ({ ...slice, metadata: { ...slice.metadata, name: `slice-${at}` } })) as never;
 

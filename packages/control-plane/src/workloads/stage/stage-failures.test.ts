@@ -14,7 +14,7 @@ conditions:
 
 const waiting = (reason: string): string => container(false, `{ waiting: { reason: ${reason} } }`);
 
-/** A failure, what its stage says of the pod, and what then is seen of it. */
+/** A failure, its stage, and the expected state of the pod. */
 const FAILURES: readonly (readonly [string, string, object])[] = [
   [
     "a crash loop",
