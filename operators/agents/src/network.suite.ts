@@ -30,30 +30,27 @@ export function networkSuite(place: Place): void {
     it.each([
       ["Streamable HTTP", "STREAMABLE_HTTP", startStreamable],
       ["HTTP with SSE", "SSE", startSse],
-    ] as const)(
-      "%s: announced changes of tools show without waiting for the interval",
-      async (_, protocol, start) => {
-        let names = ["a", "b"];
-        await using server = await start({ tools: () => names.map((name) => ({ name })), announces: true });
-        await using world = await create();
-        await world.server("tools", server.url, { protocol, ...TIMEOUT });
-        await expect.poll(() => reason(world, "tools")).toBe("Reconciled");
-        expect(await world.toolNames("tools")).toEqual(["a", "b"]);
-        await expect.poll(() => server.sessions()).toBe(1);
-        names = ["b", "c"];
-        await server.tellChanged();
-        await expect.poll(() => world.toolNames("tools")).toEqual(["b", "c"]);
-        await expect
-          .poll(async () => (await world.env.client.get(RemoteMCPServer, "tools", inNs)).status?.discoveredTools)
-          .toEqual([
-            { name: "b", description: "" },
-            { name: "c", description: "" },
-          ]);
-        await world.env.client.delete(RemoteMCPServer, "tools", inNs);
-        await expect.poll(() => server.sessions()).toBe(0);
-        expect(await world.store.servers()).toEqual([]);
-      },
-    );
+    ] as const)("%s: announced changes of tools show without waiting for the interval", async (_, protocol, start) => {
+      let names = ["a", "b"];
+      await using server = await start({ tools: () => names.map((name) => ({ name })), announces: true });
+      await using world = await create();
+      await world.server("tools", server.url, { protocol, ...TIMEOUT });
+      await expect.poll(() => reason(world, "tools")).toBe("Reconciled");
+      expect(await world.toolNames("tools")).toEqual(["a", "b"]);
+      await expect.poll(() => server.sessions()).toBe(1);
+      names = ["b", "c"];
+      await server.tellChanged();
+      await expect.poll(() => world.toolNames("tools")).toEqual(["b", "c"]);
+      await expect
+        .poll(async () => (await world.env.client.get(RemoteMCPServer, "tools", inNs)).status?.discoveredTools)
+        .toEqual([
+          { name: "b", description: "" },
+          { name: "c", description: "" },
+        ]);
+      await world.env.client.delete(RemoteMCPServer, "tools", inNs);
+      await expect.poll(() => server.sessions()).toBe(0);
+      expect(await world.store.servers()).toEqual([]);
+    });
 
     it("a server of 10,000 tools in pages is listed completely, a slow one is awaited, a flapping one keeps its tools", async () => {
       const names = Array.from({ length: 10_000 }, (_, at) => `tool-${at}-with-a-rather-long-name`);

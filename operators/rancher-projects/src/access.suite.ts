@@ -32,9 +32,7 @@ const CASES: Readonly<Record<string, (world: World) => Promise<void>>> = {
     await world.namespace("two", { appOwner: "oNE" });
     await world.untilAssigned("two", ["p-one", "local", "local:p-one"]);
   },
-  "no owner, an empty one, an ignored key, an excluded namespace: untouched [R3, R14, R18]": async (
-    world,
-  ) => {
+  "no owner, an empty one, an ignored key, an excluded namespace: untouched [R3, R14, R18]": async (world) => {
     await world.project("p-fourteen", "Other", "local", { team: "Fourteen" });
     await world.namespace("three", {});
     await world.namespace("three-empty", { appOwner: "" });

@@ -103,15 +103,12 @@ describe("the command line", () => {
   });
 });
 
-it.each(paths)(
-  "$path --help has an example and exit codes, and documents -o for scripts",
-  ({ path, command }) => {
-    const help = commandHelp(command, path);
-    expect(help).toContain("Examples:");
-    expect(help).toContain("Exit codes:");
-    expect(command.options.output).toMatchObject({ type: "string", short: "o" });
-  },
-);
+it.each(paths)("$path --help has an example and exit codes, and documents -o for scripts", ({ path, command }) => {
+  const help = commandHelp(command, path);
+  expect(help).toContain("Examples:");
+  expect(help).toContain("Exit codes:");
+  expect(command.options.output).toMatchObject({ type: "string", short: "o" });
+});
 
 it.each(paths)("$path accepts the options of its examples", ({ path, command: { options, examples } }) => {
   const calls = examples.flatMap(({ command }) => [

@@ -22,7 +22,10 @@ describe("a line of shell", () => {
     expect(parse("")).toEqual([]);
   });
 
-  it.each(["a | b", "a > b", "echo $(date)", "a &", "echo `x`", "'open"])("refuses what is not simulated: %s", (line) => {
-    expect(() => parse(line)).toThrow(/is not simulated/);
-  });
+  it.each(["a | b", "a > b", "echo $(date)", "a &", "echo `x`", "'open"])(
+    "refuses what is not simulated: %s",
+    (line) => {
+      expect(() => parse(line)).toThrow(/is not simulated/);
+    },
+  );
 });

@@ -85,14 +85,8 @@ describe("a snapshot", () => {
   const poisons: readonly [string, (object: Record<string, unknown>) => unknown][] = [
     ["an object without metadata", ({ metadata: _metadata, ...rest }) => rest],
     ["a text for an object", () => "x"],
-    [
-      "invalid labels",
-      (object) => ({ ...object, metadata: { ...(object.metadata as object), labels: { a: 1 } } }),
-    ],
-    [
-      "invalid owners",
-      (object) => ({ ...object, metadata: { ...(object.metadata as object), ownerReferences: [1] } }),
-    ],
+    ["invalid labels", (object) => ({ ...object, metadata: { ...(object.metadata as object), labels: { a: 1 } } })],
+    ["invalid owners", (object) => ({ ...object, metadata: { ...(object.metadata as object), ownerReferences: [1] } })],
     ["another name than its key", (object) => ({ ...object, metadata: { ...(object.metadata as object), name: "y" } })],
     ["a field of another type", (object) => ({ ...object, data: [1] })],
     ["too deep nesting", (object) => ({ ...object, x: JSON.parse(`${'{"a":'.repeat(1200)}1${"}".repeat(1200)}`) })],

@@ -121,24 +121,21 @@ it("starts with the declared state, anew for each object and after each success"
   expect(seen).toEqual([1, 2, 1, 2, 1, 2]);
 });
 
-it.each(["apply", "prune"] as const)(
-  "refuses to %s a kind that is only in uses, also at run time",
-  async (verb) => {
-    world = await World.create();
-    const sites = controller(Website, {
-      uses: [ConfigMap],
-      retry: { attempts: 0 },
-      reconcile: async (_, ctx) => {
-        const call = (ctx as unknown as ReconcileContext)[verb] as (...given: unknown[]) => Promise<unknown>;
-        await call(ConfigMap, { metadata: { name: "a" } });
-      },
-    });
-    await world.run(sites);
-    await world.createWebsite("a");
-    await world.clock.settle();
-    expect(world.runs("team/a")[0]?.reason).toContain(
-      `v1/ConfigMap is in uses, not in owns: to ${verb} it, move it to owns`,
-    );
-    expect(world.writes.filter((write) => write.includes("configmaps"))).toEqual([]);
-  },
-);
+it.each(["apply", "prune"] as const)("refuses to %s a kind that is only in uses, also at run time", async (verb) => {
+  world = await World.create();
+  const sites = controller(Website, {
+    uses: [ConfigMap],
+    retry: { attempts: 0 },
+    reconcile: async (_, ctx) => {
+      const call = (ctx as unknown as ReconcileContext)[verb] as (...given: unknown[]) => Promise<unknown>;
+      await call(ConfigMap, { metadata: { name: "a" } });
+    },
+  });
+  await world.run(sites);
+  await world.createWebsite("a");
+  await world.clock.settle();
+  expect(world.runs("team/a")[0]?.reason).toContain(
+    `v1/ConfigMap is in uses, not in owns: to ${verb} it, move it to owns`,
+  );
+  expect(world.writes.filter((write) => write.includes("configmaps"))).toEqual([]);
+});

@@ -86,38 +86,44 @@ describe("CertificateAuthority", () => {
     expect(clock.now()).toBeGreaterThan(own.dueAtMs(certificate));
   });
 
-  it.skipIf(!hasOpenssl())("makes certificates that OpenSSL verifies, and signs its requests (skipped without openssl)", () => {
-    const folder = mkdtempSync(join(tmpdir(), "setpoint-certificates-"));
-    const run = (...args: string[]): string =>
-      execFileSync("openssl", args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
-    try {
-      writeFileSync(join(folder, "ca.pem"), authority.certificate);
-      writeFileSync(join(folder, "leaf.pem"), authority.issueServer("api", ["localhost", "::1"]).certificate);
-      expect(run("verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", "ca.pem", "leaf.pem")).toContain("OK");
-      for (const key of [
-        ["ecparam", "-name", "prime256v1", "-genkey", "-noout"],
-        ["genrsa", "2048"],
-      ]) {
-        run(
-          ...key.slice(0, 1),
-          ...(key[0] === "genrsa" ? ["-out", "k.pem", "2048"] : [...key.slice(1), "-out", "k.pem"]),
-        );
-        run("req", "-new", "-key", "k.pem", "-subj", "/O=one/O=two/CN=ann", "-out", "request.pem");
-        const request = run("req", "-in", "request.pem");
-        expect(parseCertificateRequest(request).subject).toEqual({ commonName: "ann", organizations: ["one", "two"] });
-        writeFileSync(join(folder, "client.pem"), authority.signRequest(request));
-        expect(run("verify", "-x509_strict", "-purpose", "sslclient", "-CAfile", "ca.pem", "client.pem")).toContain(
-          "OK",
-        );
-        const bytes = Buffer.from(request.replace(/-----.*-----/g, ""), "base64");
-        bytes[bytes.length - 5]! ^= 1;
-        const forged = pem("CERTIFICATE REQUEST", bytes);
-        expect(() => parseCertificateRequest(forged)).toThrow();
+  it.skipIf(!hasOpenssl())(
+    "makes certificates that OpenSSL verifies, and signs its requests (skipped without openssl)",
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), "setpoint-certificates-"));
+      const run = (...args: string[]): string =>
+        execFileSync("openssl", args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
+      try {
+        writeFileSync(join(folder, "ca.pem"), authority.certificate);
+        writeFileSync(join(folder, "leaf.pem"), authority.issueServer("api", ["localhost", "::1"]).certificate);
+        expect(run("verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", "ca.pem", "leaf.pem")).toContain("OK");
+        for (const key of [
+          ["ecparam", "-name", "prime256v1", "-genkey", "-noout"],
+          ["genrsa", "2048"],
+        ]) {
+          run(
+            ...key.slice(0, 1),
+            ...(key[0] === "genrsa" ? ["-out", "k.pem", "2048"] : [...key.slice(1), "-out", "k.pem"]),
+          );
+          run("req", "-new", "-key", "k.pem", "-subj", "/O=one/O=two/CN=ann", "-out", "request.pem");
+          const request = run("req", "-in", "request.pem");
+          expect(parseCertificateRequest(request).subject).toEqual({
+            commonName: "ann",
+            organizations: ["one", "two"],
+          });
+          writeFileSync(join(folder, "client.pem"), authority.signRequest(request));
+          expect(run("verify", "-x509_strict", "-purpose", "sslclient", "-CAfile", "ca.pem", "client.pem")).toContain(
+            "OK",
+          );
+          const bytes = Buffer.from(request.replace(/-----.*-----/g, ""), "base64");
+          bytes[bytes.length - 5]! ^= 1;
+          const forged = pem("CERTIFICATE REQUEST", bytes);
+          expect(() => parseCertificateRequest(forged)).toThrow();
+        }
+      } finally {
+        rmSync(folder, { recursive: true });
       }
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+    },
+  );
 
   it("refuses arbitrary bytes as a certificate request without harm", () => {
     const wrap = (bytes: Uint8Array): string =>

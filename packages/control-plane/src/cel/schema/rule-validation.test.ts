@@ -159,7 +159,11 @@ describe("rules of a schema", () => {
     ["a set and a list in another order", "self.set + ['c', 'a'] == ['c', 'b', 'a']", true],
     ["a set, a list and a list", "(self.set + ['c']) + ['a', 'd'] == ['d', 'c', 'b', 'a']", true],
     ["a list and a set", "['c'] + self.set == ['a', 'b', 'c']", false],
-    ["the result of a macro, which is unchanged", "[self.set.map(x, x)].all(l, size(l + ['c']) == 3 && size(l) == 2)", true],
+    [
+      "the result of a macro, which is unchanged",
+      "[self.set.map(x, x)].all(l, size(l + ['c']) == 3 && size(l) == 2)",
+      true,
+    ],
     ["nothing and a set, which is the set", "[] + self.set == ['b', 'a']", true],
     ["keyed items and some of them", "self.keyed + self.keyed.filter(e, e.k == 'y') == self.keyed.reverse()", true],
     ["items that once had keys", "self.keyed.filter(e, true) + [] == self.keyed.reverse()", false],

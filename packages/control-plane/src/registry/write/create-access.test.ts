@@ -43,15 +43,18 @@ it.each(attempts)("$title creates no object without permission to create", async
   expect((await plane.request("GET", path.split("?")[0]!)).status).toBe(404);
 });
 
-it.each(attempts)("$title creates an object with permission to create, which is checked for that object", async (attempt) => {
-  const asked: AccessAttributes[] = [];
-  await using plane = await TestPlane.start({ allows: (attributes) => asked.push(attributes) > 0 });
-  const contentType = attempt.method === "PATCH" ? APPLY : "application/json";
-  const answer = await plane.request(attempt.method, attempt.path, { body: attempt.body, contentType });
-  expect(answer.status).toBe(201);
-  expect(asked.map(({ verb }) => verb)).toEqual([attempt.verb, "create"]);
-  expect(asked[1]).toMatchObject({ namespace: "default", name: "x", subresource: "" });
-});
+it.each(attempts)(
+  "$title creates an object with permission to create, which is checked for that object",
+  async (attempt) => {
+    const asked: AccessAttributes[] = [];
+    await using plane = await TestPlane.start({ allows: (attributes) => asked.push(attributes) > 0 });
+    const contentType = attempt.method === "PATCH" ? APPLY : "application/json";
+    const answer = await plane.request(attempt.method, attempt.path, { body: attempt.body, contentType });
+    expect(answer.status).toBe(201);
+    expect(asked.map(({ verb }) => verb)).toEqual([attempt.verb, "create"]);
+    expect(asked[1]).toMatchObject({ namespace: "default", name: "x", subresource: "" });
+  },
+);
 
 it("an apply to an existing object needs no permission to create", async () => {
   const allowed = new Set(["create", "patch"]);

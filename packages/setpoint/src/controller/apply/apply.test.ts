@@ -64,34 +64,31 @@ describe("apply", () => {
     expect(world.runs()).toHaveLength(1);
   });
 
-  it.each(["constructor", "toString", "valueOf"])(
-    "handles a key called %s: stated, drifted, dropped",
-    async (key) => {
-      let data: Record<string, string> = { [key]: "mine", other: "1" };
-      await world.run(
-        controller(Website, {
-          owns: [scoped(ConfigMap, { namespaces: "all" })],
-          reconcile: (_, ctx) => ctx.apply(ConfigMap, { metadata: { name: "settings" }, data }).then(() => {}),
-        }),
-      );
-      const here = { namespace: "team" };
-      const stored = async () => (await world.client.get(ConfigMap, "settings", here)).data;
-      await world.createWebsite("a");
-      await world.clock.settle();
-      expect(await stored()).toEqual({ [key]: "mine", other: "1" });
-      await world.annotate("a", { touched: "once" });
-      await world.clock.settle();
-      expect(world.writes).toHaveLength(1);
-      const drift = { type: "merge", body: { data: { [key]: null } } } as const;
-      await world.client.patch(ConfigMap, "settings", drift, here);
-      await world.clock.settle();
-      expect(await stored()).toEqual({ [key]: "mine", other: "1" });
-      data = { other: "1" };
-      await world.annotate("a", { touched: "twice" });
-      await world.clock.settle();
-      expect(await stored()).toEqual({ other: "1" });
-    },
-  );
+  it.each(["constructor", "toString", "valueOf"])("handles a key called %s: stated, drifted, dropped", async (key) => {
+    let data: Record<string, string> = { [key]: "mine", other: "1" };
+    await world.run(
+      controller(Website, {
+        owns: [scoped(ConfigMap, { namespaces: "all" })],
+        reconcile: (_, ctx) => ctx.apply(ConfigMap, { metadata: { name: "settings" }, data }).then(() => {}),
+      }),
+    );
+    const here = { namespace: "team" };
+    const stored = async () => (await world.client.get(ConfigMap, "settings", here)).data;
+    await world.createWebsite("a");
+    await world.clock.settle();
+    expect(await stored()).toEqual({ [key]: "mine", other: "1" });
+    await world.annotate("a", { touched: "once" });
+    await world.clock.settle();
+    expect(world.writes).toHaveLength(1);
+    const drift = { type: "merge", body: { data: { [key]: null } } } as const;
+    await world.client.patch(ConfigMap, "settings", drift, here);
+    await world.clock.settle();
+    expect(await stored()).toEqual({ [key]: "mine", other: "1" });
+    data = { other: "1" };
+    await world.annotate("a", { touched: "twice" });
+    await world.clock.settle();
+    expect(await stored()).toEqual({ other: "1" });
+  });
 
   it("sends no request while the child is as desired, even if normalised, also after a restart", async () => {
     const first = await world.run(websites());

@@ -202,22 +202,25 @@ describe("reflector: watches", () => {
     ["are off", 0, 0, 1],
     ["go on for 30 s", 30_000, 0, 32],
     ["start anew after a quiet minute", 30_000, 10, 41],
-  ])("an internal error each second: retries that %s [case 46]", async (_, internalErrorRetryMs, quietBefore, watches) => {
-    const { clock, api } = start(
-      async ({ isWatch }) => {
-        if (!isWatch) return listOf(1, []);
-        await clock.sleep(api.watches.length === quietBefore ? 61_000 : 1000);
-        return new ScriptedStream().send("ERROR", statusBody(500, "InternalError"));
-      },
-      { ...LISTS, internalErrorRetry: internalErrorRetryMs },
-    );
-    const watchesOfFirstList = (): number => {
-      const second = api.calls.findIndex((call, index) => index > 0 && !call.isWatch);
-      return second < 0 ? -1 : second - 1;
-    };
-    while (watchesOfFirstList() < 0) await clock.advance(1000);
-    expect(watchesOfFirstList()).toBe(watches);
-  });
+  ])(
+    "an internal error each second: retries that %s [case 46]",
+    async (_, internalErrorRetryMs, quietBefore, watches) => {
+      const { clock, api } = start(
+        async ({ isWatch }) => {
+          if (!isWatch) return listOf(1, []);
+          await clock.sleep(api.watches.length === quietBefore ? 61_000 : 1000);
+          return new ScriptedStream().send("ERROR", statusBody(500, "InternalError"));
+        },
+        { ...LISTS, internalErrorRetry: internalErrorRetryMs },
+      );
+      const watchesOfFirstList = (): number => {
+        const second = api.calls.findIndex((call, index) => index > 0 && !call.isWatch);
+        return second < 0 ? -1 : second - 1;
+      };
+      while (watchesOfFirstList() < 0) await clock.advance(1000);
+      expect(watchesOfFirstList()).toBe(watches);
+    },
+  );
 
   it("advances its version with every event and bookmark [case 47]", async () => {
     const stream = new ScriptedStream();

@@ -26,15 +26,18 @@ describe("the metrics of the process", () => {
     expect(value("nodejs_heap_size_used_bytes")).toBeLessThan(value("nodejs_heap_size_total_bytes"));
   });
 
-  it.runIf(process.platform === "linux")("include open files and virtual memory on Linux, the only system that reports them", () => {
-    expect(value("process_virtual_memory_bytes")).toBeGreaterThan(value("process_resident_memory_bytes"));
-    const before = value("process_open_fds");
-    const opened = Array.from({ length: 20 }, () => openSync(import.meta.filename, "r"));
-    try {
-      expect(value("process_open_fds")).toBeGreaterThan(before + 10);
-      expect(value("process_max_fds")).toBeGreaterThan(value("process_open_fds"));
-    } finally {
-      for (const each of opened) closeSync(each);
-    }
-  });
+  it.runIf(process.platform === "linux")(
+    "include open files and virtual memory on Linux, the only system that reports them",
+    () => {
+      expect(value("process_virtual_memory_bytes")).toBeGreaterThan(value("process_resident_memory_bytes"));
+      const before = value("process_open_fds");
+      const opened = Array.from({ length: 20 }, () => openSync(import.meta.filename, "r"));
+      try {
+        expect(value("process_open_fds")).toBeGreaterThan(before + 10);
+        expect(value("process_max_fds")).toBeGreaterThan(value("process_open_fds"));
+      } finally {
+        for (const each of opened) closeSync(each);
+      }
+    },
+  );
 });
