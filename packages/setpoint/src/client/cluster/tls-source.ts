@@ -54,7 +54,8 @@ export function withClientCertificate(
 }
 
 async function read(files: TlsFiles): Promise<TlsMaterial> {
-  const [ca, cert, key] = await Promise.all([files.ca?.read(), files.cert?.read(), files.key?.read()]);
+  // One after the other, so that the error always names the first file that is wrong.
+  const [ca, cert, key] = [await files.ca?.read(), await files.cert?.read(), await files.key?.read()];
   if (files.cert && cert !== undefined && key !== undefined) await checkPair(files.cert, cert, key);
   const { serverName, insecure } = files;
   return { ca, cert, key, serverName, insecure };
