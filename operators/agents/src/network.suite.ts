@@ -49,7 +49,7 @@ export function networkSuite(place: Place): void {
         ]);
       await world.env.client.delete(RemoteMCPServer, "tools", inNs);
       await expect.poll(() => server.sessions()).toBe(0);
-      expect(await world.store.servers()).toEqual([]);
+      await expect.poll(() => world.store.servers()).toEqual([]);
     });
 
     it("a server of 10,000 tools in pages is listed completely, a slow one is awaited, a flapping one keeps its tools", async () => {
